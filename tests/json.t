@@ -63,6 +63,17 @@ exec 3>&-
 kill -9 "$pid"
 of ncclsnoop
 
+it "nccltop: each line is as the schema says"
+prints nccltop -jc "$bin/nccl 2 init allreduce 3 64 ring 2 1 bad 1 capture 2 1 destroy >/dev/null"
+program "$bin/nccl" 1 wait lost
+tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"
+echo >&3
+sleep .3
+stop
+exec 3>&-
+kill -9 "$pid"
+of nccltop
+
 it "cudaleak: each line is as the schema says"
 words="malloc 7 64 fork '(' free 3 ')' join"
 for lists in '' -a '-C -s 2' '--growth --lines' --tensors; do prints cudaleak -j $lists -c "$bin/mem $words"; done

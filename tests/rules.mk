@@ -343,7 +343,7 @@ T_SHM := $(patsubst %,$(O)/tests/unit/%.o,shmmap shmmap_bench shmmap_ring shmmap
 $(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -pthread -o $@
 
-$(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(O)/tools/ncclsnoop/comm_layout.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)

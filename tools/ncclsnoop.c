@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* ncclsnoop - print each call of NCCL that begins an operation, or makes or ends a communicator */
-#include "abi/ncclsnoop.h"
+#include "abi/nccl_event.h"
 #include "abi/launch.h"
 #include "api/cuda_err.h"
 #include "api/nccl.h"
@@ -8,7 +8,7 @@
 #include "model/captures.h"
 #include "model/inflight.h"
 #include "model/stack_sums.h"
-#include "ncclsnoop/communicators.h"
+#include "model/communicators.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
@@ -93,14 +93,6 @@ struct snoop {
 /* What a row's texts are in. */
 struct texts { char ranks[24], other[16]; };
 
-static unsigned long long size_of(const struct nccl_event *e, const struct cuda_fn *fn)
-{
-	unsigned size = fn->args.count ? nccl_type_size(e->type) : 0;
-	unsigned long long bytes;
-
-	return !size || __builtin_mul_overflow(e->count, size, &bytes) ? OUT_NONE : bytes;
-}
-
 /* Returns the row of a call, without what the session knows of its process. */
 static struct snoop_row snoop_row(const struct nccl_event *e, const struct communicator *c, struct texts *t)
 {
@@ -111,10 +103,10 @@ static struct snoop_row snoop_row(const struct nccl_event *e, const struct commu
 	snprintf(t->ranks, sizeof(t->ranks), "%d/%d", c->rank, c->nranks);
 	snprintf(t->other, sizeof(t->other), "%d", e->other);
 	return (struct snoop_row){
-		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = size_of(e, fn), .latency = e->time - e->start,
+		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = nccl_event_bytes(e), .latency = e->time - e->start,
 		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
 		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
-		.number = operation && c->handle && !e->captured ? c->operations : OUT_NONE,
+		.number = operation && c->handle && !e->captured ? c->total.operations : OUT_NONE,
 		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
 		.root = args->root ? (unsigned)e->other : OUT_NONE, .peer = args->peer ? (unsigned)e->other : OUT_NONE,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
@@ -160,10 +152,11 @@ static bool tick(void *ctx)
 
 static void show(struct snoop *s, const struct nccl_event *e)
 {
+	static const struct communicator none;
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const struct communicator c = communicators_call(&s->communicators, e);
+	const struct communicator *c = communicators_call(&s->communicators, e);
 	struct texts texts;
-	struct snoop_row r = snoop_row(e, &c, &texts);
+	struct snoop_row r = snoop_row(e, c ?: &none, &texts);
 	char number[CUDA_ERR_NUMBER];
 
 	if (!wanted(s, &r, e) || is_done(s))
@@ -188,19 +181,13 @@ static void on_end(void *ctx, const struct process_event *e)
 	captures_program_ended(&s->captures, e->program);
 }
 
-static bool is_call(const struct nccl_event *e, size_t size)
-{
-	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct nccl_event, stack)) &&
-	       e->head.kind < CUDA_ID_MAX && cuda_fns[e->head.kind].lib == CUDA_NCCL && !e->comm[sizeof(e->comm) - 1];
-}
-
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct nccl_event *e = data;
 	struct snoop *s = ctx;
 
 	captures_record(&s->captures, &e->head);
-	if (is_call(e, size))
+	if (nccl_event_is_right(e, size))
 		show(s, e);
 	return 0;
 }

@@ -115,7 +115,7 @@ for t in $tools; do
 	# a simulated GPU is slow
 	program=train
 	case $t in
-	ncclsnoop) a='' program=ranks.py rounds=2 ;;
+	ncclsnoop | nccltop) a='' program=ranks.py rounds=2 ;;
 	cudabounds | cudacoalesce) a='--blocks 1/64' rounds=1 ;;
 	cudakerneltime) a='' rounds=1 ;;
 	*) a='' rounds=7 ;;

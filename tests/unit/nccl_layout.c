@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "api/cuda_fn.h"
 #include "elf/elf.h"
-#include "ncclsnoop/comm_layout.h"
+#include "model/comm_layout.h"
 
 static int find(const void *ctx, const char *symbol)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "abi/ncclsnoop.h"
+#include "abi/nccl_event.h"
 #include "abi/record.h"
 #include "api/cuda_fn.h"
+#include "api/nccl.h"
 #include "base/clock.h"
-#include "ncclsnoop/comm_layout.h"
-#include "ncclsnoop/communicators.h"
+#include "base/util.h"
+#include "model/comm_layout.h"
+#include "model/communicators.h"
 #include "probe/dso.h"
 #include "probe/probes.h"
 #include "proc/helper_files.h"
@@ -32,7 +34,10 @@ struct nccl_program {
 	UT_hash_handle hh;
 };
 
-enum { PROGRAM_COST = sizeof(struct nccl_program) + 64, COMMUNICATOR_COST = sizeof(struct communicator) + 64 };
+/* Of a communicator's row, when it is shown. */
+enum { ROW_COST = 320 };
+
+enum { PROGRAM_COST = sizeof(struct nccl_program) + 64, COMMUNICATOR_COST = sizeof(struct communicator) + 64 + ROW_COST };
 
 /* How often a communicator is looked for that was not ready. */
 static const unsigned long long AGAIN_NS = 1000000000;
@@ -74,29 +79,111 @@ static struct communicator *find(struct nccl_program *p, unsigned long long hand
 	return m;
 }
 
-static struct communicator *find_or_add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
+static struct communicator *add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
 {
-	struct communicator *m = find(p, handle);
+	struct communicator *m;
 
-	if (m || !quota_take(&c->quota, p->user, p->pid, COMMUNICATOR_COST))
-		return m;
+	if (!quota_take(&c->quota, p->user, p->pid, COMMUNICATOR_COST))
+		return NULL;
 	m = xcalloc(1, sizeof(*m));
 	m->handle = handle;
+	m->pid = p->pid;
+	m->user = p->user;
+	m->func = -1;
 	HASH_ADD(hh, p->all, handle, sizeof(handle), m);
 	return m;
 }
 
-static void drop(struct communicators *c, struct nccl_program *p, struct communicator *m)
+/* ---- Where the ranks of a communicator meet: those of one user's processes that have the same hash */
+
+/* So many collectives can the first rank be ahead of the last one for them to be compared. */
+enum { MEETINGS = 256 };
+
+struct meeting {
+	struct { unsigned long long hash; unsigned uid, unused; } key;	/* uid: as programs may take others' hashes */
+	unsigned user;			/* who is charged for it */
+	unsigned refs;			/* by ranks */
+	unsigned long long furthest;	/* the most collectives that one has begun */
+	struct { unsigned long long number, first; int arrived; } of[MEETINGS];
+	UT_hash_handle hh;
+};
+
+static struct meeting *meeting_get(struct communicators *c, const struct communicator *m, unsigned uid)
 {
-	HASH_DEL(p->all, m);
-	quota_give(&c->quota, p->user, COMMUNICATOR_COST);
-	free(m);
+	struct meeting *g, want = { .key = { m->hash, uid, 0 } };
+
+	HASH_FIND(hh, c->meetings, &want.key, sizeof(want.key), g);
+	if (!g) {
+		if (!quota_take(&c->quota, m->user, m->pid, sizeof(*g)))
+			return NULL;
+		g = xcalloc(1, sizeof(*g));
+		g->key = want.key;
+		g->user = m->user;
+		HASH_ADD(hh, c->meetings, key, sizeof(g->key), g);
+	}
+	g->refs++;
+	return g;
 }
 
-static void drop_program(struct communicators *c, struct nccl_program *p)
+static void meeting_put(struct communicators *c, struct meeting *g)
+{
+	if (!g || --g->refs)
+		return;
+	HASH_DEL(c->meetings, g);
+	quota_give(&c->quota, g->user, sizeof(*g));
+	free(g);
+}
+
+/* A rank comes to its next collective: the same one has the same number in each rank. */
+static void meet(struct communicator *m, unsigned long long time)
+{
+	struct meeting *g = m->meeting;
+	unsigned long long n = m->collectives, at = n % MEETINGS;
+
+	if (g->furthest < n)
+		g->furthest = n;
+	if (g->of[at].number > n)	/* so far behind that the others are not known any more */
+		return;
+	if (g->of[at].number < n) {
+		g->of[at].number = n;
+		g->of[at].first = time;
+		g->of[at].arrived = 0;
+	}
+	m->total.met++;
+	m->total.late += time > g->of[at].first ? time - g->of[at].first : 0;
+	m->total.came_last += ++g->of[at].arrived == m->nranks && m->nranks > 1;
+}
+
+unsigned long long communicator_behind(const struct communicator *m)
+{
+	return m->meeting ? m->meeting->furthest - m->collectives : NO_VALUE;
+}
+
+/* ---- The end */
+
+static void free_ended(struct communicators *c)
+{
+	struct communicator *m;
+
+	while ((m = c->ended)) {
+		c->ended = m->next;
+		meeting_put(c, m->meeting);
+		quota_give(&c->quota, m->user, COMMUNICATOR_COST);
+		free(m);
+	}
+}
+
+static void end(struct communicators *c, struct nccl_program *p, struct communicator *m)
+{
+	HASH_DEL(p->all, m);
+	m->next = c->ended;
+	c->ended = m;
+}
+
+static void end_program(struct communicators *c, struct nccl_program *p)
 {
 	while (p->all)
-		drop(c, p, p->all);
+		end(c, p, p->all);
 	HASH_DEL(c->programs, p);
 	quota_give(&c->quota, p->user, PROGRAM_COST);
 	free(p);
@@ -198,34 +285,106 @@ static void look_for(struct communicators *c, struct nccl_program *p, struct com
 
 /* ---- Records */
 
+bool nccl_event_is_right(const struct nccl_event *e, size_t size)
+{
+	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct nccl_event, stack)) &&
+	       e->head.kind < CUDA_ID_MAX && cuda_fns[e->head.kind].lib == CUDA_NCCL && !e->comm[sizeof(e->comm) - 1];
+}
+
 bool nccl_event_failed(const struct nccl_event *e)
 {
 	return e->ret && e->ret != NCCL_IN_PROGRESS;
 }
 
-struct communicator communicators_call(struct communicators *c, const struct nccl_event *e)
+unsigned long long nccl_event_bytes(const struct nccl_event *e)
+{
+	unsigned size = cuda_fns[e->head.kind].args.count ? nccl_type_size(e->type) : 0;
+	unsigned long long bytes;
+
+	return !size || __builtin_mul_overflow(e->count, size, &bytes) ? NO_VALUE : bytes;
+}
+
+/* Another one at the address of one that has ended unseen. */
+static void made(struct communicator *m, const struct nccl_event *e)
+{
+	m->whole = true;
+	m->hash = e->hash;
+	m->rank = e->rank;
+	m->nranks = e->hash ? e->nranks : 0;	/* of others only these know */
+}
+
+static void operation(struct communicator *m, const struct nccl_event *e)
+{
+	unsigned long long bytes = nccl_event_bytes(e);
+	const struct cuda_args *args = &cuda_fns[e->head.kind].args;
+
+	m->func = e->head.kind;
+	m->time = e->start;
+	m->device = e->device;
+	if (nccl_event_failed(e)) {
+		m->total.failed++;
+		return;
+	}
+	m->total.operations++;
+	if (bytes != NO_VALUE) {
+		m->total.bytes += bytes;
+		m->sizes[bytes ? 63 - __builtin_clzll(bytes) : 0]++;
+	}
+	if (args->peer || !args->count)		/* messages, signals */
+		return;
+	m->collectives++;
+	if (m->meeting)
+		meet(m, e->start);
+}
+
+const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 	struct nccl_program *p = e->handle ? program_of(c, e->program, e->head.pid) : NULL;
-	struct communicator *m = p ? find_or_add(c, p, e->handle) : NULL, is = { .handle = e->handle };
+	struct communicator *m = p ? find(p, e->handle) : NULL;
 
-	if (!m)
-		return is;
-	if (e->made) {
-		m->hash = e->hash;
-		m->rank = e->rank;
-		m->nranks = e->hash ? e->nranks : 0;	/* of others only these know */
-		m->operations = 0;
-		m->looked = 0;
-		m->whole = true;
+	if (!c->keeps_ended)
+		free_ended(c);
+	if (m && e->made) {
+		end(c, p, m);
+		m = NULL;
 	}
+	if (!m && p)
+		m = add(c, p, e->handle);
+	if (!m)
+		return NULL;
+	if (e->made)
+		made(m, e);
+	memcpy(m->comm, e->comm, sizeof(m->comm));
 	if (!m->nranks)
 		look_for(c, p, m, e->code);
-	m->operations += fn->class == CUDA_OPERATION && !e->captured && !nccl_event_failed(e);
-	is = *m;
+	if (m->whole && m->hash && !m->meeting && !m->collectives)
+		m->meeting = meeting_get(c, m, e->uid);
+	if (fn->class == CUDA_OPERATION && !e->captured)
+		operation(m, e);
 	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY && !nccl_event_failed(e))
-		drop(c, p, m);
-	return is;
+		end(c, p, m);
+	return m;
+}
+
+void communicators_each(const struct communicators *c, void (*fn)(void *ctx, const struct communicator *m), void *ctx)
+{
+	for (const struct nccl_program *p = c->programs; p; p = p->hh.next)
+		for (const struct communicator *m = p->all; m; m = m->hh.next)
+			fn(ctx, m);
+	for (const struct communicator *m = c->ended; m; m = m->next)
+		fn(ctx, m);
+}
+
+void communicators_interval(struct communicators *c)
+{
+	free_ended(c);
+	for (struct nccl_program *p = c->programs; p; p = p->hh.next) {
+		for (struct communicator *m = p->all; m; m = m->hh.next) {
+			m->before = m->total;
+			memset(m->sizes, 0, sizeof(m->sizes));
+		}
+	}
 }
 
 void communicators_ended(struct communicators *c, const struct process_event *e)
@@ -234,7 +393,7 @@ void communicators_ended(struct communicators *c, const struct process_event *e)
 
 	HASH_FIND(hh, c->programs, &e->program, sizeof(e->program), p);
 	if (p)
-		drop_program(c, p);
+		end_program(c, p);
 }
 
 void communicators_free(struct communicators *c)
@@ -242,6 +401,7 @@ void communicators_free(struct communicators *c)
 	struct nccl_program *p, *next;
 
 	HASH_ITER(hh, c->programs, p, next)
-		drop_program(c, p);
+		end_program(c, p);
+	free_ended(c);
 	quota_free(&c->quota);
 }

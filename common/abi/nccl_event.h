@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The records of ncclsnoop's probes: a call of NCCL. */
-#ifndef NCCLSNOOP_H
-#define NCCLSNOOP_H
+/* The records of bpf/lib/nccl.bpf.h: a call of NCCL. */
+#ifndef NCCL_EVENT_H
+#define NCCL_EVENT_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 
@@ -16,7 +16,7 @@ struct nccl_event {
 	unsigned long long handle;	/* the ncclComm_t: passed, or made; 0: none */
 	unsigned long long hash;	/* of what is made: of its ncclUniqueId; 0: it has none */
 	unsigned long long count, stream;	/* as passed */
-	unsigned int tid;
+	unsigned int tid, uid;
 	int ret;
 	int other;			/* root or peer; -1: none */
 	int rank, nranks;		/* of what is made; nranks 0: not known */
@@ -25,7 +25,7 @@ struct nccl_event {
 	bool captured;			/* it is part of a CUDA graph */
 	bool grouped;			/* between ncclGroupStart() and ncclGroupEnd() */
 	bool made;			/* handle is new */
-	char unused[5];
+	char unused;
 	char comm[16];			/* of the thread */
 	unsigned long long stack[STACK_FRAMES];
 };

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Records the calls of NCCL that begin operations, and that make or end communicators. */
+#ifndef NCCL_BPF_H
+#define NCCL_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/nccl_event.h"
+
+struct call_data {
+	__u64 count, stream, capture, hash, code;
+	__u64 at;		/* where the new communicator is stored; 0: none is made */
+	__u64 handle;
+	__s32 other, rank, nranks;
+	__u32 type, op;
+};
+#define CALL_DATA struct call_data
+
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+
+enum { ID_WORDS = 16 };	/* nccl.h: NCCL_UNIQUE_ID_BYTES is 128 */
+
+struct thread_data {
+	struct nccl_event event;
+	struct kernel_calls kernels;
+	__u64 id[ID_WORDS];
+	__u32 groups;		/* begun and not ended */
+};
+#define THREAD_DATA struct thread_data
+
+struct task_struct;
+struct thread;
+struct inflight_call;
+static __always_inline bool nccl_inflight(const struct task_struct *task, const struct thread *t, struct inflight_call *to);
+#define INFLIGHT_TAKE nccl_inflight
+#include "lib/cuda.bpf.h"
+#include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
+#include "lib/graph_calls.bpf.h"
+#include "lib/inflight.bpf.h"
+
+/* Set by the tool. */
+const volatile bool nccl_stacks;	/* call stacks are wanted */
+
+static __always_inline bool nccl_inflight(const struct task_struct *task, const struct thread *t, struct inflight_call *to)
+{
+	to->device = inflight_in(task, &t->device, inflight_stream(&t->call));
+	return inflight_outermost(t, to);
+}
+
+/* The hash by which NCCL's messages name a communicator (src/include/bitops.h: getHash(), src/init.cc: commHash). */
+static __always_inline __u64 hash_of_id(const __u64 *id)
+{
+	__u64 a = 1 ^ ID_WORDS * 8, b = 1;
+
+	for (int i = 0; i < ID_WORDS; i++) {
+		a += b;
+		b ^= a;
+		a ^= a >> 31;
+		a *= 0x9de62bbc8cef3ce3;
+		b ^= b >> 32;
+		b *= 0x485cd6311b599e79;
+		a += id[i];
+	}
+	a ^= a >> 31;
+	a *= 0xbac3bd562846de6b;
+	a += b;
+	a ^= a >> 32;
+	return a * 0x995a187a14e7b445;
+}
+
+static __always_inline __u64 hash_at_entry(struct thread *t, const struct cuda_args *row)
+{
+	__u64 at = row->commids ? cuda_arg(&t->call, row->commids) : row->commid ? t->call.sp + 8 * (row->commid - 6ull) : 0;
+
+	if (!at)
+		return 0;
+	if (bpf_probe_read_user(t->data.id, sizeof(t->data.id), (void *)at)) {
+		lose(LOST_READ);
+		return 0;
+	}
+	return hash_of_id(t->data.id);
+}
+
+static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const struct cuda_args *row;
+	struct call_data *d = &t->call.data;
+	__u64 id;
+
+	if (is_beside(ctx))
+		return beside_enter(ctx, t);
+	if (!call_enter(ctx, t, &id))
+		return false;
+	row = &cuda_rows[id];
+	if (cuda_classes[id] == CUDA_LAYOUT) {
+		t->call.sp = 0;
+		return false;
+	}
+	d->capture = cuda_classes[id] == CUDA_OPERATION ? capture_now(t, id) : 0;
+	d->count = cuda_arg(&t->call, row->count);
+	d->stream = row->stream ? cuda_arg(&t->call, row->stream) : 0;
+	d->type = cuda_arg(&t->call, row->dtype);
+	d->op = cuda_arg(&t->call, row->redop);
+	d->other = row->root || row->peer ? (__s32)cuda_arg(&t->call, row->root ?: row->peer) : -1;
+	d->rank = cuda_arg(&t->call, row->rank);
+	d->nranks = cuda_arg(&t->call, row->nranks);
+	d->handle = cuda_arg(&t->call, row->comm);
+	d->at = cuda_arg(&t->call, row->newcomm);
+	d->hash = hash_at_entry(t, row);
+	d->code = PT_REGS_IP(ctx);
+	return true;
+}
+
+static __always_inline bool failed(__u32 result)
+{
+	return result && result != NCCL_IN_PROGRESS;
+}
+
+static __always_inline void nccl_record(struct pt_regs *ctx, struct thread *t, __u64 id, struct nccl_event *e)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct call_data *d = &t->call.data;
+
+	e->time = bpf_ktime_get_ns();
+	e->start = t->call.start;
+	e->program = t->program;
+	e->code = d->code;
+	e->ret = PT_REGS_RC(ctx);
+	e->made = d->at;
+	e->handle = !d->at ? d->handle : failed(e->ret) ? 0 : read_u64(d->at);
+	e->hash = d->hash;
+	e->count = d->count;
+	e->stream = d->stream;
+	e->other = d->other;
+	e->rank = d->rank;
+	e->nranks = d->nranks;
+	e->type = d->type;
+	e->op = d->op;
+	e->device = device_in(&t->device, d->stream);
+	e->captured = d->capture && !e->ret;
+	e->grouped = t->data.groups;
+	e->head.pid = task->tgid;
+	e->head.kind = id;
+	e->tid = task->pid;
+	e->uid = bpf_get_current_uid_gid();
+	thread_comm(e->comm);
+}
+
+static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1);
+	struct nccl_event *e = &t->data.event;
+	__u32 op = cuda_rows[id].op, n = 0, ret = PT_REGS_RC(ctx);
+	bool first;
+
+	t->call.sp = 0;
+	if (cuda_classes[id] == CUDA_GROUP) {
+		if (op == CUDA_END && t->data.groups)
+			t->data.groups--;
+		else if (op == CUDA_BEGIN && !ret)
+			t->data.groups++;
+		if (op == CUDA_BEGIN && !ret)
+			return;
+	}
+	if (!process_known(t, thread_pid(), &first))
+		return;
+	nccl_record(ctx, t, id, e);
+	if (nccl_stacks)
+		n = stack_take(ctx, e->stack, 0);
+	e->head.frames = n;
+	records_send(e, offsetof(struct nccl_event, stack) + stack_bytes(n), first || e->made);
+}
+
+CUDA_PROGRAMS(nccl_enter, nccl_leave)
+static __always_inline void nccl_dropped(struct thread *t)
+{
+	calls_dropped(t);
+	t->data.groups = 0;
+}
+
+PROCESS_PROGRAMS(nccl_dropped)
+
+char LICENSE[] SEC("license") = "GPL";
+#endif

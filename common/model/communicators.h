@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The communicators of NCCL by program: their hash, rank and size, as in NCCL's own messages, and what was called in them. */
+#ifndef COMMUNICATORS_H
+#define COMMUNICATORS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/hash.h"
+#include "base/log2_hist.h"
+#include "base/quota.h"
+
+struct meeting;
+struct nccl_event;
+struct nccl_program;
+struct probes;
+struct process_event;
+
+/* Operations that were begun, without those that are captured. */
+struct comm_tally {
+	unsigned long long operations, failed;
+	unsigned long long bytes;	/* of the values of those that have not failed */
+	/* Of collectives that all ranks have come to, as far as they are traced and were seen from the beginning: how many,
+	 * in how many this rank came last, and how long after the first one, summed up, ns. */
+	unsigned long long met, came_last, late;
+};
+
+/* One rank's part. */
+struct communicator {
+	unsigned long long handle;	/* the ncclComm_t */
+	unsigned long long hash;	/* 0: not known */
+	int rank, nranks;		/* nranks 0: neither is known */
+	bool whole;			/* it was seen being made: tallies are since then, else since tracing began */
+	int pid;
+	char comm[16];			/* of the thread that called last */
+	unsigned int device;		/* of the last operation: see abi/device.h */
+	int func;			/* the last operation's enum cuda_id; -1: none yet */
+	unsigned long long time;	/* when that began, ns */
+	unsigned long long collectives;	/* operations of all ranks, without messages from one to another */
+	struct comm_tally total, before;	/* before: as of the last communicators_interval() */
+	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
+	/* private */
+	struct meeting *meeting;
+	unsigned long long looked;	/* when it was last looked for in the program, ns */
+	unsigned user;
+	struct communicator *next;	/* of those that have ended */
+	UT_hash_handle hh;
+};
+
+/* Starts by communicators_init(). */
+struct communicators {
+	struct probes *probes;		/* to find libnccl in a process, and to read its memory */
+	bool keeps_ended;		/* until communicators_interval(); else until the next call */
+	struct quota quota;		/* of bytes */
+	struct nccl_program *programs;
+	struct meeting *meetings;
+	struct communicator *ended;
+};
+
+/* whole: no other user is traced. */
+void communicators_init(struct communicators *c, struct probes *probes, bool whole);
+
+/* Return true if a record is a call of NCCL. */
+bool nccl_event_is_right(const struct nccl_event *e, size_t size);
+
+/* Return true if the call has failed; one that goes on has not. */
+bool nccl_event_failed(const struct nccl_event *e);
+
+/* Returns the bytes of the values of a call; NO_VALUE if it has none. */
+unsigned long long nccl_event_bytes(const struct nccl_event *e);
+
+/* Handles a record; returns the communicator that it is about, after it, also one that has ended by it: until the next call.
+ * NULL if there is none, or too many.  May read the process's memory. */
+const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e);
+
+/* Returns how many collectives it has begun less than the rank that has begun the most, of those that are traced; NO_VALUE if
+ * they were not seen from the beginning. */
+unsigned long long communicator_behind(const struct communicator *m);
+
+/* Calls fn for each that there is, and for those that have ended and are kept. */
+void communicators_each(const struct communicators *c, void (*fn)(void *ctx, const struct communicator *m), void *ctx);
+
+/* Begins an interval: forgets those that have ended. */
+void communicators_interval(struct communicators *c);
+
+/* Call when a program has ended. */
+void communicators_ended(struct communicators *c, const struct process_event *e);
+
+void communicators_free(struct communicators *c);
+
+#endif

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* nccltop - show what each rank of each communicator of NCCL does, and which are behind */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include "abi/launch.h"
+#include "abi/nccl_event.h"
+#include "api/cuda_fn.h"
+#include "base/clock.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "model/captures.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "session/live.h"
+#include "session/tool.h"
+#include "view/columns.h"
+#include "view/inflight_view.h"
+#include "nccltop.skel.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]]",
+	.what = "Show the ranks of NCCL's communicators: operations and bytes per second, how far each is\n"
+		"behind the others, and which one comes last.  On a terminal live in place, every interval\n"
+		"(1 second); otherwise in blocks, every interval and at the end.",
+	.examples =
+	"  nccltop                  # every process\n"
+	"  nccltop -s late 5        # the ranks that come last first, every 5 seconds\n"
+	"  nccltop -j -p 181 1 3    # one process, three times, as JSON\n"
+	"  nccltop -c './ranks.py 4'\n",
+};
+
+struct line {
+	unsigned long long time, hash, handle, rank, nranks, operations, total, failed, bytes, per_s, behind, met, last, late, idle;
+	const unsigned long long *sizes;
+	double interval, rate;
+	int pid;
+	unsigned int device;
+	bool complete;
+	const char *ranks, *comm, *container, *func;
+	char ranks_text[24], comm_text[16], container_text[CONTAINER_ID];
+};
+
+OUT_WORD(row_type, "rank");
+
+#define AT(f) offsetof(struct line, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, with its operations in the interval */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
+	{ "communicator", "COMMUNICATOR", -18, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
+	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t */
+	{ NULL, "RANK", -9, OUT_STR, AT(ranks) },
+	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
+	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* of the thread that called last */
+	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "device", "DEVICE", 6, OUT_DEVICE, AT(device) },	/* of the last operation; null if unknown */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
+	{ "operations", NULL, 0, OUT_UINT, AT(operations) },	/* begun in the interval */
+	{ "operations_per_s", "OPS/S", 10, OUT_REAL, AT(rate) },	/* in the interval */
+	{ "size", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of the values of these */
+	{ "bytes_per_s", "BYTES/S", 9, OUT_SIZE, AT(per_s) },	/* bytes: a second */
+	{ "total", "TOTAL", 9, OUT_UINT, AT(total) },	/* operations since the communicator was made, or since tracing began */
+	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed, in the interval */
+	{ "behind", "BEHIND", 7, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one not; null if unknown */
+	{ "met", NULL, 0, OUT_UINT, AT(met) },	/* collectives in the interval whose ranks could be compared */
+	{ "came_last", "LAST", 7, OUT_UINT, AT(last) },	/* of these, to how many this rank came last */
+	{ "late_ns", "LATE(us)", 10, OUT_US, AT(late) },	/* mean time from the first rank to this one; null if unknown */
+	{ "idle_ns", "IDLE(us)", 11, OUT_US, AT(idle) },	/* since its last operation began; null if there was none */
+	{ "func", "FUNCTION", -1, OUT_STR, AT(func) },	/* of the last operation; null if there was none */
+	{ "hist_size", NULL, 0, OUT_HIST, AT(sizes) },	/* sizes of the operations in the interval, in bytes */
+	{ 0 }
+};
+
+#define SORT_WORDS "rank|ops|bytes|behind|late|idle"
+enum sort { BY_RANK, BY_OPS, BY_BYTES, BY_BEHIND, BY_LATE, BY_IDLE, SORTS };
+
+enum { TEXT_ROWS = 40 };
+
+struct top {
+	struct communicators communicators;
+	struct captures captures;
+	struct line *lines;	/* as of the last report */
+	size_t n, room;
+	unsigned long long began, counted;	/* tracing, the interval; ns */
+	double interval;	/* s */
+	int sort;		/* enum sort */
+	long rows;
+	bool batch, live, printed, reverse;
+	char *who;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct top_view screen;
+	struct inflight inflight;
+	struct session session;
+	struct event_loop events;
+	struct nccltop_bpf *skel;
+};
+
+/* ---- Lines */
+
+static void add_line(void *ctx, const struct communicator *m)
+{
+	const struct comm_tally *total = &m->total, *before = &m->before;
+	struct top *t = ctx;
+	const char *container = process_container(&t->session.processes, m->pid);
+	struct line *l;
+
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 64;
+		t->lines = xrealloc(t->lines, t->room, sizeof(*t->lines));
+	}
+	l = &t->lines[t->n++];
+	*l = (struct line){
+		.time = t->counted, .interval = t->interval, .hash = m->hash ?: OUT_NONE, .handle = m->handle, .pid = m->pid,
+		.device = m->device, .complete = m->whole,
+		.operations = total->operations - before->operations, .total = total->operations,
+		.failed = total->failed - before->failed, .bytes = total->bytes - before->bytes,
+		.behind = communicator_behind(m), .met = total->met - before->met, .last = total->came_last - before->came_last,
+		.idle = m->func < 0 ? OUT_NONE : t->counted > m->time ? t->counted - m->time : 0,
+		.func = m->func < 0 ? NULL : cuda_fns[m->func].name, .sizes = m->sizes,
+		.rank = m->nranks ? (unsigned)m->rank : OUT_NONE, .nranks = m->nranks ? (unsigned)m->nranks : OUT_NONE,
+	};
+	l->rate = t->interval > 0 ? l->operations / t->interval : 0;
+	l->per_s = t->interval > 0 ? l->bytes / t->interval : 0;
+	l->late = l->met ? (total->late - before->late) / l->met : OUT_NONE;
+	memcpy(l->comm_text, m->comm, sizeof(m->comm));
+	if (container)
+		snprintf(l->container_text, sizeof(l->container_text), "%s", container);
+	if (m->nranks)
+		snprintf(l->ranks_text, sizeof(l->ranks_text), "%d/%d", m->rank, m->nranks);
+}
+
+static int descending(unsigned long long a, unsigned long long b)
+{
+	a++;		/* OUT_NONE is last */
+	b++;
+	return (a < b) - (a > b);
+}
+
+static int ascending(unsigned long long a, unsigned long long b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_sort(const void *a, const void *b, void *ctx)
+{
+	const struct line *p = a, *q = b;
+	const struct top *t = ctx;
+	int order = 0;
+
+	switch ((enum sort)t->sort) {
+	case BY_OPS:
+		order = (p->rate < q->rate) - (p->rate > q->rate);
+		break;
+	case BY_BYTES:
+		order = descending(p->per_s, q->per_s);
+		break;
+	case BY_BEHIND:
+		order = descending(p->behind, q->behind);
+		break;
+	case BY_LATE:
+		order = descending(p->last, q->last) ?: descending(p->late, q->late);
+		break;
+	case BY_IDLE:
+		order = descending(p->idle, q->idle);
+		break;
+	default:
+		break;
+	}
+	order = order ?: ascending(p->hash, q->hash) ?: ascending(p->rank, q->rank) ?: p->pid - q->pid ?: ascending(p->handle, q->handle);
+	return t->reverse ? -order : order;
+}
+
+static void sort_lines(struct top *t)
+{
+	if (t->n)
+		qsort_r(t->lines, t->n, sizeof(*t->lines), by_sort, t);
+	for (size_t i = 0; i < t->n; i++) {
+		struct line *l = &t->lines[i];
+
+		l->ranks = *l->ranks_text ? l->ranks_text : NULL;
+		l->comm = l->comm_text;
+		l->container = *l->container_text ? l->container_text : NULL;
+	}
+}
+
+/* What was called since the last interval or, if whole, since tracing began. */
+static void gather(struct top *t, bool whole)
+{
+	unsigned long long now = clock_ns();
+
+	t->interval = (now - (whole ? t->began : t->counted)) / 1e9;
+	t->counted = now;
+	t->n = 0;
+	communicators_each(&t->communicators, add_line, t);
+	sort_lines(t);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->lines[i].container)
+			columns_show(t->fields, "container", "CONTAINER");
+}
+
+/* ---- Text, JSON and the screen */
+
+static void print(struct top *t)
+{
+	size_t max = t->rows ? (size_t)t->rows : out_is_json() ? t->n : TEXT_ROWS;
+
+	if (t->printed && !out_is_json())
+		putchar('\n');
+	t->printed = true;
+	out_head(t->fields);
+	for (size_t i = 0; i < t->n && i < max; i++)
+		out_row(t->fields, &t->lines[i]);
+	if (t->n > max && !out_is_json())
+		printf("... and %zu more\n", t->n - max);
+	inflight_collect(&t->inflight);
+	inflight_view(&t->inflight);
+}
+
+static void title(void *ctx, FILE *f)
+{
+	static const char *const words[SORTS] = { "rank", "operations", "bytes", "behind", "came last", "idle" };
+	const struct top *t = ctx;
+	double rate = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		rate += t->lines[i].rate;
+	fprintf(f, "%.1f operations/s, by %s%s", rate, words[t->sort], t->reverse ? ", reversed" : "");
+}
+
+static void head(void *ctx, FILE *f)
+{
+	const struct top *t = ctx;
+
+	out_text_head(f, t->fields);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct top *t = ctx;
+
+	out_text(f, t->fields, &t->lines[i]);
+}
+
+static void draw(void *ctx)
+{
+	struct top *t = ctx;
+
+	sort_lines(t);
+	top_view_draw(&t->screen, t->rows && (size_t)t->rows < t->n ? (size_t)t->rows : t->n);
+}
+
+static void press(void *ctx, int key)
+{
+	struct top *t = ctx;
+
+	if (key == 's')
+		t->sort = (t->sort + 1) % SORTS;
+	t->reverse ^= key == 'r';
+}
+
+static void open_screen(struct top *t)
+{
+	static const char *const help[] = { "  s  sort by the next column", "  r  reverse the order", NULL };
+
+	t->screen = (struct top_view){
+		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line,
+	};
+	t->live = live_start(&t->session, &t->events, t->batch);
+}
+
+/* ---- The tool's hooks */
+
+static void report(void *ctx)
+{
+	struct top *t = ctx;
+
+	if (screen_is_open() && t->screen.paused)
+		return;
+	gather(t, false);
+	if (screen_is_open())
+		draw(t);
+	else
+		print(t);
+	communicators_interval(&t->communicators);
+	process_tidy(&t->session.processes);
+}
+
+static bool tick(void *ctx)
+{
+	struct top *t = ctx;
+
+	return !screen_is_open() || top_view_keys(&t->screen);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	struct top *t = ctx;
+
+	communicators_ended(&t->communicators, e);
+	captures_program_ended(&t->captures, e->program);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct nccl_event *e = data;
+	struct top *t = ctx;
+
+	captures_record(&t->captures, &e->head);
+	if (nccl_event_is_right(e, size))
+		communicators_call(&t->communicators, e);
+	return 0;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct top *t = ctx;
+
+	process_on_end(&t->session.processes, on_end, t);
+	t->session.processes.keeps_ended = true;
+	memcpy(t->fields, all_fields, sizeof(all_fields));
+	t->session.probes.return_classes = ~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT);
+	return t->skel = nccltop_bpf__open();
+}
+
+static void loaded(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->captures = (struct captures)CAPTURES_OF(t->skel);
+	communicators_init(&t->communicators, &t->session.probes, session_is_alone(&t->session));
+	t->communicators.keeps_ended = true;
+}
+
+static void start(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->began = t->counted = clock_ns();
+	t->who = session_who(&t->session);
+	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, false);
+	inflight_start(&t->inflight);
+	open_screen(t);
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct top *t = ctx;
+
+	screen_close();
+	if (!t->live && !t->events.counted_out) {
+		gather(t, !t->events.interval_ns);
+		print(t);
+	}
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct top *t = ctx;
+
+	inflight_free(&t->inflight);
+	free(t->who);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct top top = {
+		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+	};
+	const unsigned classes = 1 << CUDA_OPERATION | 1 << CUDA_COMM | 1 << CUDA_GROUP | 1 << CUDA_LAYOUT | CUDA_CAPTURES;
+	int status;
+	const struct opt opts[] = {
+		OPT_TARGET(&top.session),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_NUM('r', "rows", "ROWS", &top.rows, 1, "print at most ROWS rows; default: 40, all in JSON and live"),
+		OPT_CHOICE('s', "sort", SORT_WORDS, &top.sort, "sort order; default: rank"),
+		OPT_END
+	};
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .session = &top.session, .events = &top.events,
+		.classes = &classes, .devices = true, .ctx = &top, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = stop, .close = finish,
+	};
+
+	status = tool_run(&tool, argc, argv);
+	communicators_free(&top.communicators);
+	free(top.lines);
+	return status;
+}

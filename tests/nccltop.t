@@ -7,7 +7,7 @@ chmod 777 "$tmp"
 # top OPTIONS WORDS
 top() { run nccltop $1 -c "$bin/nccl $2 >/dev/null"; }
 
-for kind in session multi perf inject; do
+for kind in session inject; do
 	it "--attach $kind: operations, bytes and sizes of each rank, exactly"
 	top "--attach $kind -j" '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 destroy'
 	status 0

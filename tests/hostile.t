@@ -192,12 +192,14 @@ status 0
 
 evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\\"')
 mkdir -p "$tmp/$evil/bin" "$tmp/$evil/lib"
-cp "$bin/mem" "$tmp/$evil/bin"
-cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$tmp/$evil/lib"
+cp "$bin/mem" "$bin/nccl" "$tmp/$evil/bin"
+cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libnccl.so.2" "$tmp/$evil/lib"
 EVIL=$tmp/$evil COMM=$(printf '\033[31m\n\302\2332"')
 export EVIL COMM
 # shellcheck disable=SC2016 # the tool's shell is to expand it
-command='exec "$EVIL/bin/mem" rename "$COMM" malloc 3 4096 copy 5 64 h2d sync 7 launch 11'
+of_cuda='exec "$EVIL/bin/mem" rename "$COMM" malloc 3 4096 copy 5 64 h2d sync 7 launch 11'
+# shellcheck disable=SC2016
+of_nccl='exec "$EVIL/bin/nccl" 1 rename "$COMM" init allreduce 7 64 destroy >/dev/null'
 
 # clean: neither output has what a terminal acts upon
 clean() {
@@ -215,6 +217,7 @@ export MAPPED
 escaped() {
 	form=$1
 	shift
+	case $t in nccl*) command=$of_nccl ;; *) command=$of_cuda ;; esac
 	run "$t" "$@" -c "$command"
 	clean "$t $*"
 	[ "$form" = json ] || return

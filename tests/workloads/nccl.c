@@ -15,6 +15,7 @@
  *   late N           of rank 0 only: N calls of ncclAllReduce of one i32
  *   finalize destroy abort
  *   lost             a communicator that the other ranks do not come to: only rank 0
+ *   rename NAME      of the thread
  *   wait             when all are there prints "ready" and their process ids, and reads a line
  */
 #include <signal.h>
@@ -214,6 +215,8 @@ static int word(char **w)
 		return ok("abort", ncclCommAbort(comms[--depth])), 0;
 	if (!strcmp(*w, "lost"))
 		return lost(), 0;
+	if (!strcmp(*w, "rename"))
+		return prctl(PR_SET_NAME, w[1]), 1;
 	if (!strcmp(*w, "wait"))
 		return wait_here(), 0;
 	for (int i = atoi(w[1]); i; i--)

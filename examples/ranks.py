@@ -29,47 +29,56 @@ def libraries():
     sys.exit("ranks.py: no CUDA here that has a device and NCCL: run 'make examples'")
 
 
-def check(result):
+def check(what, result):
     if result:
-        sys.exit(f"ranks.py: NCCL returned {result}")
+        sys.exit(f"ranks.py: {what} returned {result}")
 
 
 class Rank:
-    def __init__(self, rank, ranks, unique):
+    def __init__(self, rank, ranks, ids):
+        """ids: the pipes from rank 0 to the others, for the id of the communicator."""
         self.cuda, self.nccl = libraries()
-        devices = ctypes.c_int()
-        self.cuda.cudaGetDeviceCount(ctypes.byref(devices))
-        self.cuda.cudaSetDevice(rank % devices.value)
-        self.gradients, self.loss, self.comm = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-        self.cuda.cudaMalloc(ctypes.byref(self.gradients), ctypes.c_size_t(4 * MIB))
-        self.cuda.cudaMalloc(ctypes.byref(self.loss), ctypes.c_size_t(4))
-        check(self.nccl.ncclCommInitRank(ctypes.byref(self.comm), ranks, unique, rank))
         self.rank, self.ranks = rank, ranks
+        devices = ctypes.c_int()
+        check("cudaGetDeviceCount", self.cuda.cudaGetDeviceCount(ctypes.byref(devices)))
+        check("cudaSetDevice", self.cuda.cudaSetDevice(rank % devices.value))
+        self.gradients, self.loss, self.comm = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        check("cudaMalloc", self.cuda.cudaMalloc(ctypes.byref(self.gradients), ctypes.c_size_t(4 * MIB)))
+        check("cudaMalloc", self.cuda.cudaMalloc(ctypes.byref(self.loss), ctypes.c_size_t(4)))
+        check("ncclCommInitRank", self.nccl.ncclCommInitRank(ctypes.byref(self.comm), ranks, self.unique(ids), rank))
+
+    def unique(self, ids):
+        unique = UniqueId()
+        if self.rank:
+            return UniqueId.from_buffer_copy(os.read(ids[self.rank][0], 128))
+        check("ncclGetUniqueId", self.nccl.ncclGetUniqueId(ctypes.byref(unique)))
+        for _, end in ids[1:]:
+            os.write(end, bytes(unique))
+        return unique
 
     def step(self):
         count = ctypes.c_size_t(MIB)
-        check(self.nccl.ncclAllReduce(self.gradients, self.gradients, count, FLOAT32, SUM, self.comm, None))
+        check("ncclAllReduce", self.nccl.ncclAllReduce(self.gradients, self.gradients, count, FLOAT32, SUM, self.comm, None))
         if self.rank == self.ranks - 1:
-            check(self.nccl.ncclSend(self.loss, ctypes.c_size_t(1), FLOAT32, 0, self.comm, None))
+            check("ncclSend", self.nccl.ncclSend(self.loss, ctypes.c_size_t(1), FLOAT32, 0, self.comm, None))
         if self.rank == 0:
-            check(self.nccl.ncclRecv(self.loss, ctypes.c_size_t(1), FLOAT32, self.ranks - 1, self.comm, None))
-        self.cuda.cudaStreamSynchronize(None)
+            check("ncclRecv", self.nccl.ncclRecv(self.loss, ctypes.c_size_t(1), FLOAT32, self.ranks - 1, self.comm, None))
+        check("cudaStreamSynchronize", self.cuda.cudaStreamSynchronize(None))
 
     def run(self, steps):
         for _ in range(steps):
             self.step()
-        check(self.nccl.ncclCommDestroy(self.comm))
+        check("ncclCommDestroy", self.nccl.ncclCommDestroy(self.comm))
 
 
 def main():
     ranks, steps = [int(word) for word in sys.argv[1:]] + [2, 3][len(sys.argv) - 1:]
-    unique = UniqueId()
-    check(libraries()[1].ncclGetUniqueId(ctypes.byref(unique)))
+    ids = [os.pipe() for _ in range(ranks)]
     children = []
-    for rank in range(ranks):
+    for rank in range(ranks):    # what has called CUDA must not be forked
         child = os.fork()
         if child == 0:
-            Rank(rank, ranks, unique).run(steps)
+            Rank(rank, ranks, ids).run(steps)
             os._exit(0)
         children.append(child)
     sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))

@@ -89,14 +89,15 @@ function stream_order(words) {
 
 # A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags.
 function has_role(text, t, p,   k, w) {
-	if (text ~ /:/ || $1 == "nccl" || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p ~ /^[Ff]lags$/) return 0
+	if ($1 == "nccl" && (p ~ /^(config|ctx)$/ || t ~ /^int ?\*$/)) return 0
+	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p ~ /^[Ff]lags$/) return 0
 	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
 }
 
 function symbol(name,   i, j, n, role, has) {
 	symbols++; row[$1, name]; has = ($1, name) in exported
-	if ($1 == "nccl") since = since > nccl_version ? 99999 : 0
-	if (!has && $1 in libraries && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
+	known_since = $1 == "nccl" ? (since > nccl_version ? 99999 : 0) : since
+	if (!has && $1 in libraries && version >= known_since && !(until && version > until)) fail(lib[$1] " has no " name)
 	if (has && until && version > until) fail(name " is exported: wrong until=")
 	if (!(name in declared)) { missing = missing " " name; absent++; return }
 	checks = ""
@@ -110,7 +111,7 @@ function symbol(name,   i, j, n, role, has) {
 	if (arg[i] == "..." && j <= declared[name]) j = declared[name] + 1
 	if (j - 1 != declared[name])
 		fail(name " has " declared[name] " parameters in the headers, " j - 1 " here")
-	else if (checks != "" && open[name] && version >= since) printf "#line %d \"%s\"\n%s\n", FNR, FILENAME, checks
+	else if (checks != "" && open[name] && version >= known_since) printf "#line %d \"%s\"\n%s\n", FNR, FILENAME, checks
 }
 
 function assert(what, n, complaint) {

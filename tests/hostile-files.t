@@ -63,7 +63,7 @@ traces() {
 	cat <"$tmp/pipe" >"$tmp/out" & reader=$!
 	"$@" >"$tmp/pipe" 2>"$tmp/err" & tracer=$!
 	pids="$pids $tracer $reader"
-	within 15 grep -q ': tracing' "$tmp/err" || no "$*: it does not trace within 15 s"
+	within 60 grep -q ': tracing' "$tmp/err" || no "$*: it does not trace within 60 s"
 }
 
 # give_line FIFO: to who reads it, if somebody does

@@ -144,7 +144,7 @@ if [ "$rc" -eq 111 ]; then
 	skip "no mounts are allowed here"
 	there -s -j2 all tests-built
 fi
-SECONDS_=120
+SECONDS_=300
 status 0
 equal "$(grep -v '^  [A-Z]* ' "$tmp/out")" ''
 

@@ -158,11 +158,12 @@ as_who() {
 	esac
 }
 
-# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc.  SECONDS_: the limit.
+# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc.  SECONDS_: the limit.  The kernel takes
+# out the hundreds of probes of --attach perf one by one, on some machines ten a second.
 run() {
 	as_who "$@"
 	# shellcheck disable=SC2086 # words
-	timeout "${SECONDS_:-120}" $who "$@" >"$tmp/out" 2>"$tmp/err" 9>&-
+	timeout "${SECONDS_:-300}" $who "$@" >"$tmp/out" 2>"$tmp/err" 9>&-
 	rc=$?
 }
 

@@ -108,10 +108,38 @@ json 36 '.number and (.complete | not)'
 json 3 '.number == 5 and .func == "ncclAllReduce"'
 json 3 '.number == 7 and .func == "ncclBroadcast"'
 
-it "communicators of one process with several ranks"
-nccl -j '1 init-all 3 allreduce 5 1 destroy'
-json 5 '.func == "ncclAllReduce"'
-json 1 '.func == "ncclCommInitAll"'
+# traced: the program with these words, from its first wait on, until so many calls of a function are there; the second wait
+# keeps it alive
+traced() {
+	calls=$2 of=$3
+	program env LD_LIBRARY_PATH="$libs" "$bin/nccl" $1
+	tool ncclsnoop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+	echo >&3
+	until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+	until_true eval '[ "$(grep -c "$of" "$tmp/out")" = $calls ]'
+	cp "$tmp/ready" "$tmp/said"
+	go
+	stop
+}
+libs=$lib
+
+it "a communicator is seen being made, whatever makes it, also by a call that does not block"
+traced '4 init wait split-late 2 allreduce 5 1 wait' 20 AllReduce
+json 20 '.func == "ncclAllReduce" and .nranks == 2 and .complete'
+equal "$(ranks_seen '.func == "ncclAllReduce"')" "$(grep -v ' of 4' "$tmp/said" >"$tmp/less"; mv "$tmp/less" "$tmp/said"; ranks_are)"
+traced '4 init wait shrink allreduce 7 1 wait' 21 AllReduce
+json 21 '.func == "ncclAllReduce" and .nranks == 3 and .complete'
+equal "$(ranks_seen '.func == "ncclAllReduce"')" "$(grep -v ' of 4' "$tmp/said" >"$tmp/less"; mv "$tmp/less" "$tmp/said"; ranks_are)"
+traced '1 wait init-all 3 allreduce 5 1 wait destroy' 5 AllReduce
+json 5 '.func == "ncclAllReduce" and .nranks == 3 and .rank == 0 and .complete'
+equal "$(ranks_seen '.func == "ncclAllReduce"')" "$(ranks_are)"
+
+it "libraries before 2.26 have another hash, which is read from the communicator"
+libs=$lib/nccl-old
+traced '2 wait init allreduce 5 1 wait destroy' 10 AllReduce
+libs=$lib
+equal "$(ranks_seen '.func == "ncclAllReduce"')" "$(ranks_are)"
+json 14 '.complete and .nranks == 2'
 
 it "calls that fail, and those without a communicator"
 nccl -j '1 init bad 3 null allreduce 2 1 destroy'

@@ -37,6 +37,19 @@ json 1 '.rank == 0 and .behind == 0 and .total == 14'
 json 3 '.rank > 0 and .behind == 3 and .total == 11'
 json 4 '.operations == 0 and .met == 0 and .late_ns == null and .idle_ns > 1000000'
 
+it "the rank that calls last is the one that came last, by so much"
+nap='nap 1 20 allreduce 1 1'
+top -j "3 init $nap $nap $nap $nap $nap $nap $nap destroy"
+json 1 '.rank == 1 and .met == 7 and .came_last == 7 and .late_ns > 10000000'
+json 2 '.rank != 1 and .met == 7 and .came_last == 0 and .late_ns < 10000000'
+
+it "a communicator that has the hash of one before it is compared with its own ranks"
+late='nap 1 100 nap 2 100'	# what has ended cannot be read
+top -j "3 init shrink $late allreduce 7 1 destroy shrink $late allreduce 5 1 destroy"
+json 2 '.nranks == 2 and .total == 7 and .met == 7'
+json 2 '.nranks == 2 and .total == 5 and .met == 5 and .behind == 0'
+equal "$(jq -r 'select(.nranks == 2) | .communicator' "$tmp/out" | sort -u | wc -l)" 1
+
 it "the communicators of one process, and of one that is split, have rows of their own"
 top -j '3 init allreduce 5 1 init-rank allreduce 7 1 destroy destroy'
 json 3 '.total == 5'

@@ -68,9 +68,10 @@ T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NCCL := $(T_LIB)/libnccl.so.2
+T_NCCL_OLD := $(T_LIB)/nccl-old/libnccl.so.2
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_NCCL) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+TEST_FILES := $(T_NVML) $(T_NCCL) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw nccl-layout cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
@@ -111,6 +112,10 @@ $(T_NVML): $(T_OBJ)/sim/nvml.o | $(T_LIB)
 
 $(T_NCCL): $(T_OBJ)/sim/nccl.o | $(T_LIB)
 	$(T_LINK_SO)
+
+$(T_NCCL_OLD): $(T_DIR)/sim/nccl.c | $(T_OBJ)/sim
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NCCL_OLD -MF $(T_OBJ)/sim/nccl-old.d -shared -Wl,-soname,$(@F) $< -pthread -o $@
 
 $(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c
 	$(Q)mkdir -p $(@D)

@@ -106,7 +106,7 @@ static struct snoop_row snoop_row(const struct nccl_event *e, const struct commu
 		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = nccl_event_bytes(e), .latency = e->time - e->start,
 		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
 		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
-		.number = operation && c->handle && !e->captured ? c->total.operations : OUT_NONE,
+		.number = operation && c->handle && !e->captured && !nccl_event_failed(e) ? c->total.operations : OUT_NONE,
 		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
 		.root = args->root ? (unsigned)e->other : OUT_NONE, .peer = args->peer ? (unsigned)e->other : OUT_NONE,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
@@ -168,7 +168,7 @@ static void show(struct snoop *s, const struct nccl_event *e)
 		return;
 	}
 	r.container = process_container(&s->session.processes, r.pid);
-	r.result = e->captured ? "captured" : e->grouped && !e->ret ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
+	r.result = e->captured ? "captured" : e->grouped && !nccl_event_failed(e) ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
 }

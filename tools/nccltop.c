@@ -64,10 +64,10 @@ static const struct field all_fields[] = {
 	{ "bytes_per_s", "BYTES/S", 9, OUT_SIZE, AT(per_s) },	/* bytes: a second */
 	{ "total", "TOTAL", 9, OUT_UINT, AT(total) },	/* operations since the communicator was made, or since tracing began */
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed, in the interval */
-	{ "behind", "BEHIND", 7, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one not; null if unknown */
-	{ "met", NULL, 0, OUT_UINT, AT(met) },	/* collectives in the interval whose ranks could be compared */
+	{ "behind", "BEHIND", 7, OUT_UINT, AT(behind) },	/* collectives whose calls have returned in another rank and not in this one; null if unknown */
+	{ "met", NULL, 0, OUT_UINT, AT(met) },	/* collectives that all ranks have come to in the interval, by their calls */
 	{ "came_last", "LAST", 7, OUT_UINT, AT(last) },	/* of these, to how many this rank came last */
-	{ "late_ns", "LATE(us)", 10, OUT_US, AT(late) },	/* mean time from the first rank to this one; null if unknown */
+	{ "late_ns", "LATE(us)", 10, OUT_US, AT(late) },	/* mean time from the first one of all ranks to this one; null if none could be compared */
 	{ "idle_ns", "IDLE(us)", 11, OUT_US, AT(idle) },	/* since its last operation began; null if there was none */
 	{ "func", "FUNCTION", -1, OUT_STR, AT(func) },	/* of the last operation; null if there was none */
 	{ "hist_size", NULL, 0, OUT_HIST, AT(sizes) },	/* sizes of the operations in the interval, in bytes */

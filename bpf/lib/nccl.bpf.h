@@ -48,7 +48,8 @@ static __always_inline bool nccl_inflight(const struct task_struct *task, const 
 	return inflight_outermost(t, to);
 }
 
-/* The hash by which NCCL's messages name a communicator (src/include/bitops.h: getHash(), src/init.cc: commHash). */
+/* The hash by which messages of NCCL name a communicator, since 2.26 (src/include/bitops.h: getHash(), src/init.cc:
+ * commHash). */
 static __always_inline __u64 hash_of_id(const __u64 *id)
 {
 	__u64 a = 1 ^ ID_WORDS * 8, b = 1;
@@ -127,7 +128,7 @@ static __always_inline void nccl_record(struct pt_regs *ctx, struct thread *t, _
 	e->program = t->program;
 	e->code = d->code;
 	e->ret = PT_REGS_RC(ctx);
-	e->made = d->at;
+	e->at = d->at;
 	e->handle = !d->at ? d->handle : failed(e->ret) ? 0 : read_u64(d->at);
 	e->hash = d->hash;
 	e->count = d->count;
@@ -138,7 +139,7 @@ static __always_inline void nccl_record(struct pt_regs *ctx, struct thread *t, _
 	e->type = d->type;
 	e->op = d->op;
 	e->device = device_in(&t->device, d->stream);
-	e->captured = d->capture && !e->ret;
+	e->captured = d->capture && !failed(e->ret);
 	e->grouped = t->data.groups;
 	e->head.pid = task->tgid;
 	e->head.kind = id;
@@ -169,7 +170,7 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	if (nccl_stacks)
 		n = stack_take(ctx, e->stack, 0);
 	e->head.frames = n;
-	records_send(e, offsetof(struct nccl_event, stack) + stack_bytes(n), first || e->made);
+	records_send(e, offsetof(struct nccl_event, stack) + stack_bytes(n), first || e->at);
 }
 
 CUDA_PROGRAMS(nccl_enter, nccl_leave)

@@ -5,7 +5,7 @@
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 
-/* Of ncclResult_t: no error, a call of a nonblocking communicator goes on. */
+/* An ncclResult_t that is no error: a call of a nonblocking communicator goes on. */
 enum { NCCL_IN_PROGRESS = 7 };
 
 struct nccl_event {
@@ -14,7 +14,8 @@ struct nccl_event {
 	unsigned long long program;	/* see abi/record.h */
 	unsigned long long code;	/* an address in the function */
 	unsigned long long handle;	/* the ncclComm_t: passed, or made; 0: none */
-	unsigned long long hash;	/* of what is made: of its ncclUniqueId; 0: it has none */
+	unsigned long long at;		/* where the handle of what is made is stored; 0: nothing is made */
+	unsigned long long hash;	/* of its ncclUniqueId; 0: it has none */
 	unsigned long long count, stream;	/* as passed */
 	unsigned int tid, uid;
 	int ret;
@@ -24,8 +25,7 @@ struct nccl_event {
 	unsigned int device;		/* see abi/device.h */
 	bool captured;			/* it is part of a CUDA graph */
 	bool grouped;			/* between ncclGroupStart() and ncclGroupEnd() */
-	bool made;			/* handle is new */
-	char unused;
+	char unused[2];
 	char comm[16];			/* of the thread */
 	unsigned long long stack[STACK_FRAMES];
 };

@@ -28,7 +28,7 @@ enum cuda_class {
 	CUDA_OPERATION,	/* of NCCL, by all ranks of a communicator or between two */
 	CUDA_COMM,	/* makes a communicator of NCCL, or ends one: CUDA_DESTROY */
 	CUDA_GROUP,	/* begins or ends a group of NCCL's operations: CUDA_BEGIN, CUDA_END */
-	CUDA_LAYOUT,	/* its code says where a communicator has what it returns */
+	CUDA_LAYOUT,	/* by its code it is found where a communicator has what it returns */
 	CUDA_CLASS_MAX
 };
 

@@ -15,14 +15,15 @@
 #include "proc/user.h"
 #include "proc/vm_read.h"
 
-/* Where the communicators of a libnccl have what is read of them.  A process may have several of that library. */
+/* A libnccl in a process: what is known of its communicators.  A process may have several. */
 struct layout {
-	unsigned long long start, end;	/* its code in the process */
+	unsigned long long start, end;	/* its code */
 	unsigned rank;			/* byte of a communicator with its rank; 0: not known */
-	bool hashed;			/* its hash is before that */
+	bool hashed;			/* the hash is before that: NCCL 2.18 and later */
+	bool current;			/* it is what the probes compute: 2.27 and later */
 };
 
-enum { LAYOUTS = 4 };
+enum { LAYOUTS = 4, PENDING = 16, ALL_MAX = 64 /* of ncclCommInitAll() */ };
 
 struct nccl_program {
 	unsigned long long id;
@@ -30,7 +31,10 @@ struct nccl_program {
 	unsigned user;
 	struct communicator *all;
 	struct layout layouts[LAYOUTS];
-	int nlayouts;
+	unsigned nlayouts;		/* so far: the oldest ones go */
+	/* where communicators will be stored that are not made yet: by a call in a group, or one that goes on */
+	unsigned long long pending[PENDING];
+	unsigned npending;
 	UT_hash_handle hh;
 };
 
@@ -46,7 +50,7 @@ void communicators_init(struct communicators *c, struct probes *probes, bool who
 {
 	*c = (struct communicators){
 		.probes = probes, .quota = {
-			.limit = 16 << 20, .what = "communicators of NCCL", .loss = "the ranks of further ones are not known",
+			.limit = 64 << 20, .what = "communicators of NCCL", .loss = "the ranks of further ones are not known",
 			.whole = whole,
 		},
 	};
@@ -96,62 +100,105 @@ static struct communicator *add(struct communicators *c, struct nccl_program *p,
 
 /* ---- Where the ranks of a communicator meet: those of one user's processes that have the same hash */
 
-/* So many collectives can the first rank be ahead of the last one for them to be compared. */
-enum { MEETINGS = 256 };
-
 struct meeting {
-	struct { unsigned long long hash; unsigned uid, unused; } key;	/* uid: as programs may take others' hashes */
+	struct { unsigned long long hash; unsigned uid; int nranks; } key;	/* uid: as programs may take others' hashes */
 	unsigned user;			/* who is charged for it */
-	unsigned refs;			/* by ranks */
+	LIST_HEAD(, communicator) ranks;
 	unsigned long long furthest;	/* the most collectives that one has begun */
-	struct { unsigned long long number, first; int arrived; } of[MEETINGS];
+	struct { unsigned long long number; int arrived; } of[MEETINGS];
 	UT_hash_handle hh;
 };
 
-static struct meeting *meeting_get(struct communicators *c, const struct communicator *m, unsigned uid)
+/* The same communicator is made again, by the same id: what was before is not compared with what comes. */
+static void begin_anew(struct meeting *g, const struct communicator *m)
 {
-	struct meeting *g, want = { .key = { m->hash, uid, 0 } };
+	struct communicator *other = LIST_FIRST(&g->ranks), *next;
+
+	for (; other; other = next) {
+		next = LIST_NEXT(other, in_meeting);
+		if (!other->ended && other->rank != m->rank)
+			continue;
+		LIST_REMOVE(other, in_meeting);
+		other->meeting = NULL;
+	}
+	g->furthest = 0;
+	memset(g->of, 0, sizeof(g->of));
+}
+
+static void join_meeting(struct communicators *c, struct communicator *m, unsigned uid)
+{
+	struct meeting *g, want = { .key = { m->hash, uid, m->nranks } };
+	const struct communicator *other;
 
 	HASH_FIND(hh, c->meetings, &want.key, sizeof(want.key), g);
 	if (!g) {
 		if (!quota_take(&c->quota, m->user, m->pid, sizeof(*g)))
-			return NULL;
+			return;
 		g = xcalloc(1, sizeof(*g));
 		g->key = want.key;
 		g->user = m->user;
 		HASH_ADD(hh, c->meetings, key, sizeof(g->key), g);
 	}
-	g->refs++;
-	return g;
+	LIST_FOREACH(other, &g->ranks, in_meeting) {
+		if (other->rank != m->rank)
+			continue;
+		begin_anew(g, m);
+		break;
+	}
+	m->meeting = g;
+	LIST_INSERT_HEAD(&g->ranks, m, in_meeting);
 }
 
-static void meeting_put(struct communicators *c, struct meeting *g)
+static void leave_meeting(struct communicators *c, struct communicator *m)
 {
-	if (!g || --g->refs)
+	struct meeting *g = m->meeting;
+
+	if (!g)
+		return;
+	LIST_REMOVE(m, in_meeting);
+	m->meeting = NULL;
+	if (!LIST_EMPTY(&g->ranks))
 		return;
 	HASH_DEL(c->meetings, g);
 	quota_give(&c->quota, g->user, sizeof(*g));
 	free(g);
 }
 
+/* All ranks have come to the collective that is at a place. */
+static void compare(struct meeting *g, unsigned at)
+{
+	struct communicator *m, *last = NULL;
+	unsigned long long first = ~0ull;
+
+	LIST_FOREACH(m, &g->ranks, in_meeting) {
+		first = m->starts[at] < first ? m->starts[at] : first;
+		last = !last || m->starts[at] > last->starts[at] ? m : last;
+	}
+	LIST_FOREACH(m, &g->ranks, in_meeting) {
+		m->total.met++;
+		m->total.late += m->starts[at] - first;
+		m->total.came_last += m == last;
+	}
+}
+
 /* A rank comes to its next collective: the same one has the same number in each rank. */
-static void meet(struct communicator *m, unsigned long long time)
+static void meet(struct communicator *m, unsigned long long start)
 {
 	struct meeting *g = m->meeting;
-	unsigned long long n = m->collectives, at = n % MEETINGS;
+	unsigned long long n = m->collectives;
+	unsigned at = n % MEETINGS;
 
 	if (g->furthest < n)
 		g->furthest = n;
+	m->starts[at] = start;
 	if (g->of[at].number > n)	/* so far behind that the others are not known any more */
 		return;
 	if (g->of[at].number < n) {
 		g->of[at].number = n;
-		g->of[at].first = time;
 		g->of[at].arrived = 0;
 	}
-	m->total.met++;
-	m->total.late += time > g->of[at].first ? time - g->of[at].first : 0;
-	m->total.came_last += ++g->of[at].arrived == m->nranks && m->nranks > 1;
+	if (++g->of[at].arrived == m->nranks && m->nranks > 1)
+		compare(g, at);
 }
 
 unsigned long long communicator_behind(const struct communicator *m)
@@ -167,7 +214,7 @@ static void free_ended(struct communicators *c)
 
 	while ((m = c->ended)) {
 		c->ended = m->next;
-		meeting_put(c, m->meeting);
+		leave_meeting(c, m);
 		quota_give(&c->quota, m->user, COMMUNICATOR_COST);
 		free(m);
 	}
@@ -176,6 +223,7 @@ static void free_ended(struct communicators *c)
 static void end(struct communicators *c, struct nccl_program *p, struct communicator *m)
 {
 	HASH_DEL(p->all, m);
+	m->ended = true;
 	m->next = c->ended;
 	c->ended = m;
 }
@@ -227,60 +275,77 @@ static bool look(void *ctx, const struct mapping *m)
 		if (!symbol_offset(d, ids[i], &offset) && offset >= m->offset && offset - m->offset < m->end - m->start)
 			s->functions[i] = m->start + (offset - m->offset);
 	s->layout.hashed = !symbol_offset(d, CUDA_ID_ncclCommSplit, &offset);	/* since 2.18, too */
+	s->layout.current = !symbol_offset(d, CUDA_ID_ncclCommShrink, &offset);
 	return false;
 }
 
-static void find_layout(struct code_search *s)
+/* Returns false if the process's memory cannot be read now. */
+static bool find_layout(struct code_search *s)
 {
 	struct code code[3];
 
-	for (int i = 0; i < 3; i++)
-		code[i].size = s->functions[i] ? vm_read_some(s->c->probes->helpers, s->pid, s->functions[i], code[i].bytes, CODE_SIZE) : 0;
+	for (int i = 0; i < 3; i++) {
+		code[i].size = s->functions[i] ?
+			vm_read_some(s->c->probes->helpers, s->pid, s->functions[i], code[i].bytes, CODE_SIZE) : 0;
+		if (s->functions[i] && !code[i].size)
+			return false;
+	}
 	s->layout.rank = comm_layout_rank(&code[0], &code[1], &code[2]);
+	return true;
 }
 
+/* Returns the libnccl that an address of a function is in; NULL if it cannot be found out now. */
 static const struct layout *layout_of(struct communicators *c, struct nccl_program *p, unsigned long long code)
 {
 	struct code_search s = { .c = c, .pid = p->pid, .at = code };
+	struct layout *l;
 
-	for (int i = 0; i < p->nlayouts; i++)
+	for (unsigned i = 0; i < p->nlayouts && i < LAYOUTS; i++)
 		if (code >= p->layouts[i].start && code < p->layouts[i].end)
 			return &p->layouts[i];
-	if (p->nlayouts == LAYOUTS || helper_mappings(c->probes->helpers, p->pid, false, look, &s) || !s.layout.end)
+	if (helper_mappings(c->probes->helpers, p->pid, false, look, &s) || !s.layout.end || !find_layout(&s))
 		return NULL;
-	find_layout(&s);
-	p->layouts[p->nlayouts] = s.layout;
-	return &p->layouts[p->nlayouts++];
+	c->outdated |= !s.layout.current;
+	l = &p->layouts[p->nlayouts++ % LAYOUTS];
+	*l = s.layout;
+	return l;
 }
 
-static void read_communicator(struct communicators *c, struct nccl_program *p, struct communicator *m, unsigned long long code)
+/* Reads hash, rank and size; false if they are not there, or not yet. */
+static bool read_communicator(struct communicators *c, const struct nccl_program *p, struct communicator *m, const struct layout *l)
 {
-	const struct layout *l = layout_of(c, p, code);
 	struct { unsigned long long hash; int rank, nranks, device; } is;
 	void *bytes;
 
 	if (!l || !l->rank || m->handle % 8)
-		return;
+		return false;
 	bytes = vm_read_bytes(c->probes->helpers, p->pid, m->handle + l->rank - sizeof(is.hash), 20);
 	if (!bytes)
-		return;
+		return false;
 	memcpy(&is, bytes, 20);
 	free(bytes);
-	if (is.rank < 0 || is.rank >= is.nranks || is.device < 0)
-		return;
+	if (is.rank < 0 || is.rank >= is.nranks || is.device < 0 || (l->hashed && !is.hash))
+		return false;
 	m->hash = l->hashed ? is.hash : 0;
 	m->rank = is.rank;
 	m->nranks = is.nranks;
+	m->read = true;
+	return true;
 }
 
+/* What is not read yet.  Of one that was made by an id the rank is known, and the hash that NCCL has since 2.26: it is taken
+ * if the library is so new, or if the process has ended and no older one was seen. */
 static void look_for(struct communicators *c, struct nccl_program *p, struct communicator *m, unsigned long long code)
 {
 	unsigned long long now = clock_ns();
+	const struct layout *l;
 
-	if (m->looked && now < m->looked + AGAIN_NS)
+	if (m->read || (m->looked && now < m->looked + AGAIN_NS))
 		return;
 	m->looked = now;
-	read_communicator(c, p, m, code);
+	l = layout_of(c, p, code);
+	if (!read_communicator(c, p, m, l) && !m->hash && m->computed && (l ? l->current : !c->outdated))
+		m->hash = m->computed;
 }
 
 /* ---- Records */
@@ -304,13 +369,61 @@ unsigned long long nccl_event_bytes(const struct nccl_event *e)
 	return !size || __builtin_mul_overflow(e->count, size, &bytes) ? NO_VALUE : bytes;
 }
 
-/* Another one at the address of one that has ended unseen. */
-static void made(struct communicator *m, const struct nccl_event *e)
+static void made_by_id(struct communicator *m, const struct nccl_event *e)
 {
-	m->whole = true;
-	m->hash = e->hash;
+	if (!e->hash || e->rank < 0 || e->rank >= e->nranks)
+		return;
+	m->computed = e->hash;
 	m->rank = e->rank;
-	m->nranks = e->hash ? e->nranks : 0;	/* of others only these know */
+	m->nranks = e->nranks;
+}
+
+/* Returns a new one, in place of one that has ended unseen. */
+static struct communicator *made(struct communicators *c, struct nccl_program *p, unsigned long long handle)
+{
+	struct communicator *m = handle ? find(p, handle) : NULL;
+
+	if (m)
+		end(c, p, m);
+	m = handle ? add(c, p, handle) : NULL;
+	if (m)
+		m->whole = true;
+	return m;
+}
+
+static void made_all(struct communicators *c, struct nccl_program *p, const struct nccl_event *e)
+{
+	unsigned long long at[ALL_MAX] = { 0 }, handles[ALL_MAX];
+	int n = e->nranks < 0 ? 0 : e->nranks < ALL_MAX ? e->nranks : ALL_MAX;
+	struct communicator *m;
+
+	for (int i = 0; i < n; i++)
+		at[i] = e->at + 8ull * i;
+	if (!n || vm_read_words(c->probes->helpers, p->pid, at, n, handles))
+		return;
+	for (int i = 0; i < n; i++) {
+		m = made(c, p, handles[i]);
+		if (m)
+			look_for(c, p, m, e->code);
+	}
+}
+
+/* Return true if the handle is one that a call has announced. */
+static bool is_pending(struct communicators *c, struct nccl_program *p, unsigned long long handle)
+{
+	unsigned n = p->npending < PENDING ? p->npending : PENDING;
+	unsigned long long handles[PENDING];
+
+	if (!n || vm_read_words(c->probes->helpers, p->pid, p->pending, n, handles))
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (handles[i] != handle)
+			continue;
+		p->pending[i] = p->pending[--n];
+		p->npending = n;
+		return true;
+	}
+	return false;
 }
 
 static void operation(struct communicator *m, const struct nccl_event *e)
@@ -337,32 +450,48 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 		meet(m, e->start);
 }
 
+/* Returns the communicator of a call; NULL if there is none. */
+static struct communicator *of_call(struct communicators *c, struct nccl_program *p, const struct nccl_event *e)
+{
+	struct communicator *m;
+
+	if (nccl_event_failed(e) || !e->at) {
+		m = find(p, e->handle);
+		/* what failed may have had no communicator, or one that has ended meanwhile */
+		if (m || !e->handle || nccl_event_failed(e))
+			return m;
+		return is_pending(c, p, e->handle) ? made(c, p, e->handle) : add(c, p, e->handle);
+	}
+	if (e->head.kind == CUDA_ID_ncclCommInitAll) {
+		made_all(c, p, e);
+		return NULL;
+	}
+	if (!e->handle)
+		p->pending[p->npending++ % PENDING] = e->at;
+	m = made(c, p, e->handle);
+	if (m)
+		made_by_id(m, e);
+	return m;
+}
+
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	struct nccl_program *p = e->handle ? program_of(c, e->program, e->head.pid) : NULL;
-	struct communicator *m = p ? find(p, e->handle) : NULL;
+	struct nccl_program *p = e->handle || e->at ? program_of(c, e->program, e->head.pid) : NULL;
+	struct communicator *m;
 
 	if (!c->keeps_ended)
 		free_ended(c);
-	if (m && e->made) {
-		end(c, p, m);
-		m = NULL;
-	}
-	if (!m && p)
-		m = add(c, p, e->handle);
+	m = p ? of_call(c, p, e) : NULL;
 	if (!m)
 		return NULL;
-	if (e->made)
-		made(m, e);
 	memcpy(m->comm, e->comm, sizeof(m->comm));
-	if (!m->nranks)
-		look_for(c, p, m, e->code);
+	look_for(c, p, m, e->code);
 	if (m->whole && m->hash && !m->meeting && !m->collectives)
-		m->meeting = meeting_get(c, m, e->uid);
+		join_meeting(c, m, e->uid);
 	if (fn->class == CUDA_OPERATION && !e->captured)
 		operation(m, e);
-	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY && !nccl_event_failed(e))
+	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY)
 		end(c, p, m);
 	return m;
 }

@@ -4,9 +4,13 @@
 #define COMMUNICATORS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 #include "base/hash.h"
 #include "base/log2_hist.h"
 #include "base/quota.h"
+
+/* So many collectives can the first rank be ahead of the last one for them to be compared. */
+enum { MEETINGS = 256 };
 
 struct meeting;
 struct nccl_event;
@@ -18,8 +22,8 @@ struct process_event;
 struct comm_tally {
 	unsigned long long operations, failed;
 	unsigned long long bytes;	/* of the values of those that have not failed */
-	/* Of collectives that all ranks have come to, as far as they are traced and were seen from the beginning: how many,
-	 * in how many this rank came last, and how long after the first one, summed up, ns. */
+	/* Of collectives that all ranks have begun, in communicators that were seen being made: how many, in how many this
+	 * rank came last, and how long after the first one, summed up, ns. */
 	unsigned long long met, came_last, late;
 };
 
@@ -39,7 +43,12 @@ struct communicator {
 	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
 	/* private */
 	struct meeting *meeting;
+	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
+	unsigned long long computed;	/* the hash by its id */
 	unsigned long long looked;	/* when it was last looked for in the program, ns */
+	bool read;			/* it was found there */
+	bool ended;
+	LIST_ENTRY(communicator) in_meeting;
 	unsigned user;
 	struct communicator *next;	/* of those that have ended */
 	UT_hash_handle hh;
@@ -49,6 +58,7 @@ struct communicator {
 struct communicators {
 	struct probes *probes;		/* to find libnccl in a process, and to read its memory */
 	bool keeps_ended;		/* until communicators_interval(); else until the next call */
+	bool outdated;			/* a libnccl before 2.27 was seen: the hash of communicators may be another one */
 	struct quota quota;		/* of bytes */
 	struct nccl_program *programs;
 	struct meeting *meetings;

@@ -2,10 +2,13 @@
 /* A simulated libnccl.so.2.  The ranks of a communicator meet in shared memory that its hash names, as processes or threads.
  * Operations are checked and return; they move nothing.
  *
+ * Built with SIM_NCCL_OLD it is one before 2.26, with another hash and without ncclCommShrink.
+ *
  * SIM_NCCL_DIR where the memory's files are (/dev/shm)
  * SIM_NCCL_MS  how long a rank waits for the others before its call fails (20000) */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,7 +39,8 @@ struct ncclComm {
 	uint64_t magic;
 	uint64_t hash;
 	int rank, nranks, device;
-	int children;
+	int children, shrunk;	/* so many were made of it */
+	int generation;		/* others before it had the same hash */
 	struct meeting *meeting;
 };
 
@@ -102,20 +106,20 @@ static ncclResult_t await(atomic_int *arrived, int n)
 	return ncclSuccess;
 }
 
-static void meeting_name(char name[256], uint64_t hash)
+static void meeting_name(char name[256], uint64_t hash, int generation)
 {
 	const char *dir = getenv("SIM_NCCL_DIR");
 
-	snprintf(name, 256, "%s/sim-nccl-%016llx", dir ? dir : "/dev/shm", (unsigned long long)hash);
+	snprintf(name, 256, "%s/sim-nccl-%016llx.%d", dir ? dir : "/dev/shm", (unsigned long long)hash, generation);
 }
 
-static struct meeting *meeting_of(uint64_t hash)
+static struct meeting *meeting_of(uint64_t hash, int generation)
 {
 	char name[256];
 	void *at;
 	int fd;
 
-	meeting_name(name, hash);
+	meeting_name(name, hash, generation);
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0 || ftruncate(fd, sizeof(struct meeting)))
 		return NULL;
@@ -124,18 +128,19 @@ static struct meeting *meeting_of(uint64_t hash)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static ncclResult_t begin(ncclComm_t *to, uint64_t hash, int nranks, int rank)
+static ncclResult_t begin_again(ncclComm_t *to, uint64_t hash, int nranks, int rank, int generation)
 {
 	ncclComm_t c;
 
 	if (!to || nranks < 1 || nranks > RANKS || rank < 0 || rank >= nranks)
 		return ncclInvalidArgument;
 	c = calloc(1, sizeof(*c));
-	if (!c || !(c->meeting = meeting_of(hash)))
+	if (!c || !(c->meeting = meeting_of(hash, generation)))
 		return ncclSystemError;
 	c->magic = 0x0280028002800280;
 	c->rank = rank;
 	c->nranks = nranks;
+	c->generation = generation;
 	*to = c;
 	atomic_fetch_add(&c->meeting->arrived, 1);
 	if (!groups && await(&c->meeting->arrived, nranks)) {
@@ -145,6 +150,11 @@ static ncclResult_t begin(ncclComm_t *to, uint64_t hash, int nranks, int rank)
 	}
 	c->hash = hash;
 	return ncclSuccess;
+}
+
+static ncclResult_t begin(ncclComm_t *to, uint64_t hash, int nranks, int rank)
+{
+	return begin_again(to, hash, nranks, rank, 0);
 }
 
 static ncclResult_t check(const struct ncclComm *c)
@@ -158,7 +168,7 @@ static ncclResult_t end(ncclComm_t c)
 
 	if (check(c))
 		return ncclInvalidArgument;
-	meeting_name(name, c->hash);
+	meeting_name(name, c->hash, c->generation);
 	if (atomic_fetch_add(&c->meeting->left, 1) + 1 == c->nranks)
 		unlink(name);
 	munmap(c->meeting, sizeof(*c->meeting));
@@ -193,10 +203,18 @@ EXPORTED const char *ncclGetLastError(ncclComm_t comm)
 
 static uint64_t hash_of(const ncclUniqueId *id)
 {
+#ifdef SIM_NCCL_OLD		/* getHash() of 2.25, which had no others */
+	uint64_t h = 5381;
+
+	for (size_t i = 0; i < sizeof(*id); i++)
+		h = h * 33 ^ id->internal[i];
+	return h;
+#else
 	uint64_t h[2] = { 1, 1 };
 
 	eat(h, id, sizeof(*id));
 	return digest(h);
+#endif
 }
 
 API(ncclCommInitRank)(ncclComm_t *comm, int nranks, ncclUniqueId id, int rank)
@@ -235,35 +253,86 @@ API(ncclCommInitAll)(ncclComm_t *comms, int n, const int *devices)
 	return r;
 }
 
-API(ncclCommSplit)(ncclComm_t c, int color, int key, ncclComm_t *to, ncclConfig_t *config)
+static uint64_t child_hash(const struct ncclComm *c, int child, int color)
 {
 	uint64_t h[2] = { 1, 1 };
-	int rank = 0, n = 0;
-	struct split *s;
 
-	(void)config;
-	if (!c || !to || c->children == SPLITS)
+	eat(h, &c->hash, sizeof(c->hash));
+	eat(h, &child, sizeof(child));
+	eat(h, &color, sizeof(color));
+	return digest(h);
+}
+
+struct splitting {
+	ncclComm_t c, *to;
+	int color, key, child;
+};
+
+static ncclResult_t do_split(const struct splitting *w)
+{
+	struct split *s = &w->c->meeting->splits[w->child];
+	int rank = 0, n = 0;
+
+	if (await(&s->arrived, w->c->nranks))
+		return ncclRemoteError;
+	if (w->color == NCCL_SPLIT_NOCOLOR)
+		return ncclSuccess;
+	for (int i = 0; i < w->c->nranks; i++) {
+		if (s->of[i].color != w->color)
+			continue;
+		n++;
+		rank += s->of[i].key < w->key || (s->of[i].key == w->key && i < w->c->rank);
+	}
+	return begin(w->to, child_hash(w->c, w->child + 1, w->color), n, rank);
+}
+
+static void *splitter(void *work)
+{
+	ncclComm_t c, *to = ((struct splitting *)work)->to;
+
+	((struct splitting *)work)->to = &c;
+	if (!do_split(work))
+		__atomic_store_n(to, c, __ATOMIC_RELEASE);
+	free(work);
+	return NULL;
+}
+
+/* As NCCL's, one that does not block stores the communicator when it is complete. */
+API(ncclCommSplit)(ncclComm_t c, int color, int key, ncclComm_t *to, ncclConfig_t *config)
+{
+	struct splitting w = { c, to, color, key, 0 }, *work;
+	struct split *s;
+	pthread_t thread;
+
+	if (check(c) || !to || c->children == SPLITS)
 		return ncclInvalidArgument;
-	s = &c->meeting->splits[c->children++];
+	*to = NULL;
+	w.child = c->children++;
+	s = &c->meeting->splits[w.child];
 	s->of[c->rank].color = color;
 	s->of[c->rank].key = key;
 	atomic_fetch_add(&s->arrived, 1);
-	if (await(&s->arrived, c->nranks))
-		return ncclRemoteError;
-	*to = NULL;
-	if (color == NCCL_SPLIT_NOCOLOR)
-		return ncclSuccess;
-	for (int i = 0; i < c->nranks; i++) {
-		if (s->of[i].color != color)
-			continue;
-		n++;
-		rank += s->of[i].key < key || (s->of[i].key == key && i < c->rank);
-	}
-	eat(h, &c->hash, sizeof(c->hash));
-	eat(h, &c->children, sizeof(c->children));
-	eat(h, &color, sizeof(color));
-	return begin(to, digest(h), n, rank);
+	if (!config || config->blocking)
+		return do_split(&w);
+	work = malloc(sizeof(*work));
+	*work = w;
+	return pthread_create(&thread, NULL, splitter, work) || pthread_detach(thread) ? ncclSystemError : ncclSuccess;
 }
+
+#ifndef SIM_NCCL_OLD
+API(ncclCommShrink)(ncclComm_t c, int *without, int n, ncclComm_t *to, ncclConfig_t *config, int flags)
+{
+	int rank = check(c) ? 0 : c->rank;
+
+	(void)config;
+	(void)flags;
+	if (check(c) || !to)
+		return ncclInvalidArgument;
+	for (int i = 0; i < n; i++)
+		rank -= without[i] < c->rank;
+	return begin_again(to, child_hash(c, 0, 0), c->nranks - n, rank, c->shrunk++);
+}
+#endif
 
 API(ncclCommFinalize)(ncclComm_t c)
 {

@@ -5,6 +5,9 @@
  *   init-scalable    … by ncclCommInitRankScalable
  *   init-nonblocking … that does not block
  *   init-all N       one process: ncclCommInitAll; the first rank's is used
+ *   split-late C     the same by a call that does not block
+ *   shrink           the first one without rank 0, which then only waits
+ *   nap R MS         rank R sleeps
  *   split C          ranks of the same remainder by C make one, the last one first; it is used until it is destroyed
  *   FUNCTION N COUNT N calls, of COUNT values of f32: allreduce reduce broadcast bcast allgather reducescatter alltoall gather
  *                    scatter; reduce and gather to the last rank
@@ -20,6 +23,7 @@
  */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +43,7 @@ static struct shared {
 	int pids[RANKS];
 } *shared;
 
+extern __typeof__(ncclCommShrink) ncclCommShrink __attribute__((weak));
 static int rank, nranks, nids, nwaits;
 static ncclComm_t comms[DEPTH];
 static int depth;
@@ -92,11 +97,44 @@ static void init(const char *how)
 	use(c);
 }
 
-static void split(int by)
+static void pause_ms(int ms)
 {
+	const struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+
+	nanosleep(&ts, NULL);
+}
+
+static void split(int by, bool blocking)
+{
+	ncclConfig_t config = { .size = sizeof(config), .magic = CONFIG_MAGIC, .version = 22809, .blocking = blocking };
+	static ncclComm_t made[DEPTH];
+	ncclComm_t *c = &made[depth];
+
+	ok("split", ncclCommSplit(comm(), rank % by, -rank, c, &config));
+	while (!blocking && !__atomic_load_n(c, __ATOMIC_ACQUIRE))
+		pause_ms(1);
+	use(*c);
+}
+
+static void wait_here(void)
+{
+	nwaits++;
+	atomic_fetch_add(&shared->waiting, 1);
+	while (atomic_load(&shared->released) < nwaits)
+		pause_ms(1);
+}
+
+static void shrink(char **w)
+{
+	int without[] = { 0 };
 	ncclComm_t c = NULL;
 
-	ok("split", ncclCommSplit(comm(), rank % by, -rank, &c, NULL));
+	for (; !rank && *w; w++)
+		if (!strcmp(*w, "wait"))
+			wait_here();
+	if (!rank)
+		_exit(0);
+	ok("shrink", ncclCommShrink(comm(), without, 1, &c, NULL, 0));
 	use(c);
 }
 
@@ -164,21 +202,6 @@ __attribute__((noinline)) static void lost(void)
 		ncclCommInitRank(&c, nranks + 1, shared->ids[IDS - 1], rank);
 }
 
-static void pause_ms(void)
-{
-	const struct timespec ts = { .tv_nsec = 1000000 };
-
-	nanosleep(&ts, NULL);
-}
-
-static void wait_here(void)
-{
-	nwaits++;
-	atomic_fetch_add(&shared->waiting, 1);
-	while (atomic_load(&shared->released) < nwaits)
-		pause_ms();
-}
-
 /* Does one word; returns how many operands it had. */
 static int word(char **w)
 {
@@ -186,8 +209,12 @@ static int word(char **w)
 		return init(*w + 4), 0;
 	if (!strcmp(*w, "init-all"))
 		return init_all(atoi(w[1])), 1;
-	if (!strcmp(*w, "split"))
-		return split(atoi(w[1])), 1;
+	if (!strncmp(*w, "split", 5))
+		return split(atoi(w[1]), !w[0][5]), 1;
+	if (!strcmp(*w, "shrink"))
+		return shrink(w), 0;
+	if (!strcmp(*w, "nap"))
+		return pause_ms(rank == atoi(w[1]) ? atoi(w[2]) : 0), 2;
 	if (!strcmp(*w, "capture"))
 		return capture(atoi(w[1]), atoi(w[2])), 2;
 	if (!strcmp(*w, "ring")) {
@@ -244,7 +271,7 @@ static void release(char **w)
 			continue;
 		n++;
 		while (atomic_load(&shared->waiting) < n * nranks)
-			pause_ms();
+			pause_ms(1);
 		printf("ready");
 		for (int i = 0; i < nranks; i++)
 			printf(" %d", shared->pids[i]);

@@ -213,7 +213,7 @@ static void *open_skel(void *ctx)
 	if (!s->skel)
 		return NULL;
 	s->skel->rodata->nccl_stacks = s->stacks;
-	s->session.probes.return_classes = ~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT);
+	s->session.probes.return_classes = NCCL_RETURN_CLASSES;
 	return s->skel;
 }
 
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
-	const unsigned classes = 1 << CUDA_OPERATION | 1 << CUDA_COMM | 1 << CUDA_GROUP | 1 << CUDA_LAYOUT | CUDA_CAPTURES;
+	const unsigned classes = NCCL_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),

@@ -321,7 +321,7 @@ static void *open_skel(void *ctx)
 	process_on_end(&t->session.processes, on_end, t);
 	t->session.processes.keeps_ended = true;
 	memcpy(t->fields, all_fields, sizeof(all_fields));
-	t->session.probes.return_classes = ~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT);
+	t->session.probes.return_classes = NCCL_RETURN_CLASSES;
 	return t->skel = nccltop_bpf__open();
 }
 
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
-	const unsigned classes = 1 << CUDA_OPERATION | 1 << CUDA_COMM | 1 << CUDA_GROUP | 1 << CUDA_LAYOUT | CUDA_CAPTURES;
+	const unsigned classes = NCCL_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),

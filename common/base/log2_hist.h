@@ -6,6 +6,12 @@
 
 enum { HIST_SLOTS = 64 };
 
+/* The slot that counts a value. */
+static inline int hist_slot(unsigned long long value)
+{
+	return value ? 63 - __builtin_clzll(value) : 0;
+}
+
 /* The smallest and the largest value that a slot counts. */
 unsigned long long hist_low(int slot);
 unsigned long long hist_high(int slot);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "base/log2_hist.h"
 #include "bpf/bpf_mmap.h"
 #include "bpf/map_backend.h"
 #include "model/aggregate.h"
@@ -247,7 +248,7 @@ static void add_value(struct aggregate *g, unsigned long long value, unsigned lo
 		g->least = shown;
 	if (shown > g->most)
 		g->most = shown;
-	g->slots[shown ? 63 - __builtin_clzll(shown) : 0] += n;
+	g->slots[hist_slot(shown)] += n;
 }
 
 void aggregate_add_replays(struct aggregates *aggregates, const struct aggregate_replays *r)

@@ -220,6 +220,13 @@ static void free_ended(struct communicators *c)
 	}
 }
 
+static void drop(struct communicators *c, struct nccl_program *p, struct communicator *m)
+{
+	HASH_DEL(p->all, m);
+	quota_give(&c->quota, m->user, COMMUNICATOR_COST);
+	free(m);
+}
+
 static void end(struct communicators *c, struct nccl_program *p, struct communicator *m)
 {
 	HASH_DEL(p->all, m);
@@ -248,15 +255,15 @@ struct code_search {
 	unsigned long long functions[3];	/* addresses: see comm_layout_rank() */
 };
 
-static int symbol_offset(const struct dso *d, int id, unsigned long long *offset)
+static bool has_symbol(const struct dso *d, int id, unsigned long long *offset)
 {
 	for (int i = 0; i < d->scan.n; i++) {
 		if (d->scan.probes[i].id != id)
 			continue;
 		*offset = d->scan.probes[i].symbol;
-		return 0;
+		return true;
 	}
-	return -1;
+	return false;
 }
 
 static bool look(void *ctx, const struct mapping *m)
@@ -272,10 +279,10 @@ static bool look(void *ctx, const struct mapping *m)
 	s->layout.start = m->start;
 	s->layout.end = m->end;
 	for (int i = 0; i < 3; i++)
-		if (!symbol_offset(d, ids[i], &offset) && offset >= m->offset && offset - m->offset < m->end - m->start)
+		if (has_symbol(d, ids[i], &offset) && offset >= m->offset && offset - m->offset < m->end - m->start)
 			s->functions[i] = m->start + (offset - m->offset);
-	s->layout.hashed = !symbol_offset(d, CUDA_ID_ncclCommSplit, &offset);	/* since 2.18, too */
-	s->layout.current = !symbol_offset(d, CUDA_ID_ncclCommShrink, &offset);
+	s->layout.hashed = has_symbol(d, CUDA_ID_ncclCommSplit, &offset);	/* since 2.18, too */
+	s->layout.current = has_symbol(d, CUDA_ID_ncclCommShrink, &offset);
 	return false;
 }
 
@@ -399,12 +406,17 @@ static void made_all(struct communicators *c, struct nccl_program *p, const stru
 
 	for (int i = 0; i < n; i++)
 		at[i] = e->at + 8ull * i;
+	m = made(c, p, e->handle);
+	if (m)
+		look_for(c, p, m, e->code);
 	if (!n || vm_read_words(c->probes->helpers, p->pid, at, n, handles))
 		return;
-	for (int i = 0; i < n; i++) {
-		m = made(c, p, handles[i]);
+	for (int i = 1; i < n; i++) {
+		m = find(p, handles[i]) ? NULL : made(c, p, handles[i]);
 		if (m)
 			look_for(c, p, m, e->code);
+		if (m && !m->read)	/* the array may have been on the stack, and is gone */
+			drop(c, p, m);
 	}
 }
 
@@ -441,7 +453,7 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 	m->total.operations++;
 	if (bytes != NO_VALUE) {
 		m->total.bytes += bytes;
-		m->sizes[bytes ? 63 - __builtin_clzll(bytes) : 0]++;
+		m->sizes[hist_slot(bytes)]++;
 	}
 	if (args->peer || !args->count)		/* messages, signals */
 		return;

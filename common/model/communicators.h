@@ -5,9 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
+#include "api/cuda_fn.h"
 #include "base/hash.h"
 #include "base/log2_hist.h"
 #include "base/quota.h"
+
+/* The functions that a tool of communicators traces, and those whose returns it needs. */
+#define NCCL_CLASSES (1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_LAYOUT | CUDA_CAPTURES)
+#define NCCL_RETURN_CLASSES (~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT))
 
 /* So many collectives can the first rank be ahead of the last one for them to be compared. */
 enum { MEETINGS = 256 };

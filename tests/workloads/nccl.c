@@ -188,7 +188,7 @@ static void capture(int calls, size_t n)
 
 static void init_all(int n)
 {
-	ncclComm_t all[RANKS];
+	static ncclComm_t all[RANKS];
 
 	ok("init", ncclCommInitAll(all, n, NULL));
 	use(all[0]);

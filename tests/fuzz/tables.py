@@ -15,7 +15,7 @@ LIMIT = 10	# seconds, on a busy machine
 MOST = 300	# rows: a table of thousands is slow to read
 VALUE = rb'VALUE\((?:"[\w *]+"|NULL), [A-Z0-9]+, \d+\)'
 TABLES = {
-    'api': rb'CUDA_API\(\w+, (RT|DRV), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+    'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|CUDA_API_USDT\(\w+, \w+, [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|#(ifn?def CUDA_API(_BY_NAME|_USDT(_HERE)?)?|endif)|CUDA_API_BY_NAME\(\w+\)'
            rb'|#define CUDA_API_USDT(_HERE|\(provider, probe, class, \.\.\.\) \\)|#undef CUDA_API_USDT(_HERE)?'

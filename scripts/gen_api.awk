@@ -67,7 +67,7 @@ function variant(name, suffix,   plain) {
 
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event operation comm group layout", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event query operation comm group ask", classes)
 	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
 	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]

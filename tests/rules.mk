@@ -40,7 +40,7 @@ T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
 T_DRV := drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
 	drv_graph drv_graph_node drv_grid drv_image drv_kernels drv_launch drv_link drv_mem drv_module drv_pool \
-	drv_ranges drv_set drv_stream drv_texture drv_vmm sim
+	drv_ranges drv_set drv_stream drv_texture drv_vmm drv_work sim
 T_RT := rt_array rt_copy rt_copy2d rt_device rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \
 	rt_texture sim
 
@@ -115,7 +115,7 @@ $(T_NCCL): $(T_OBJ)/sim/nccl.o | $(T_LIB)
 
 $(T_NCCL_OLD): $(T_DIR)/sim/nccl.c | $(T_OBJ)/sim
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NCCL_OLD -MF $(T_OBJ)/sim/nccl-old.d -shared -Wl,-soname,$(@F) $< -pthread -o $@
+	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NCCL_OLD -MF $(T_OBJ)/sim/nccl-old.d -shared -Wl,-soname,$(@F) $< -pthread -ldl -o $@
 
 $(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c
 	$(Q)mkdir -p $(@D)

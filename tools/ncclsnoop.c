@@ -159,7 +159,7 @@ static void show(struct snoop *s, const struct nccl_event *e)
 	struct snoop_row r = snoop_row(e, c ?: &none, &texts);
 	char number[CUDA_ERR_NUMBER];
 
-	if (!wanted(s, &r, e) || is_done(s))
+	if (fn->class == CUDA_ASK || !wanted(s, &r, e) || is_done(s))
 		return;
 	s->printed++;
 	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);

@@ -64,6 +64,9 @@ static __always_inline __u64 inflight_stream(const struct call *call)
 /* Set by user space: report also threads that have entered no call since tracing began. */
 volatile bool inflight_all;
 
+/* … or the threads of this process alone, whatever they do; 0: of all. */
+volatile int inflight_of;
+
 /* It does not fit the stack; user space reads one thread after the other. */
 static struct inflight_call inflight_out;
 
@@ -98,7 +101,9 @@ SEC("iter/task") int inflight_calls(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, NULL, 0);
 	__builtin_memset(r, 0, sizeof(*r));
-	if (t ? !INFLIGHT_TAKE(task, t, r) : !inflight_all || task_is_kernel(task))
+	if (inflight_of && task->tgid != inflight_of)
+		return 0;
+	if (!inflight_of && (t ? !INFLIGHT_TAKE(task, t, r) : !inflight_all || task_is_kernel(task)))
 		return 0;
 	r->preexisting = !t;
 	r->tid = task->pid;

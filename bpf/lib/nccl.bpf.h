@@ -18,6 +18,7 @@ struct call_data {
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
 
+enum { ASKED = 8 };
 enum { ID_WORDS = 16 };	/* nccl.h: NCCL_UNIQUE_ID_BYTES is 128 */
 
 struct thread_data {
@@ -25,6 +26,7 @@ struct thread_data {
 	struct kernel_calls kernels;
 	__u64 id[ID_WORDS];
 	__u32 groups;		/* begun and not ended */
+	__u64 asked[ASKED];	/* communicators that were reported */
 };
 #define THREAD_DATA struct thread_data
 
@@ -41,11 +43,106 @@ static __always_inline bool nccl_inflight(const struct task_struct *task, const 
 
 /* Set by the tool. */
 const volatile bool nccl_stacks;	/* call stacks are wanted */
+const volatile bool nccl_completion;	/* it is followed which operations are complete */
+
+BPF_HASH(nccl_streams, struct nccl_stream_key, struct nccl_stream, NCCL_STREAMS)
+BPF_HASH(nccl_marks, struct nccl_mark_key, struct nccl_mark, NCCL_MARKS)
+struct nccl_shares nccl_shares SEC(".data.nccl");
 
 static __always_inline bool nccl_inflight(const struct task_struct *task, const struct thread *t, struct inflight_call *to)
 {
+	__u64 id = t->call.id;
+
 	to->device = inflight_in(task, &t->device, inflight_stream(&t->call));
+	if (id < CUDA_ID_MAX && cuda_libs[bounded(id, CUDA_ID_MAX - 1)] == CUDA_NCCL)
+		to->nccl = (struct inflight_nccl){
+			.handle = t->call.data.handle, .hash = t->call.data.hash, .count = t->call.data.count,
+			.rank = t->call.data.rank, .nranks = t->call.data.nranks, .other = t->call.data.other,
+			.type = t->call.data.type, .op = t->call.data.op, .is_nccl = true, .grouped = t->data.groups,
+		};
 	return inflight_outermost(t, to);
+}
+
+/* ---- Which operations are complete: those that were called before an event was recorded in their stream, or before a wait
+ * for the stream began, when that event or wait is done. */
+
+static __always_inline void completion_add(__u64 program, __u64 stream, __u32 device)
+{
+	struct nccl_stream_key key = { .program = program, .stream = stream, .device = device };
+	struct nccl_stream first = {};
+
+	if (!bpf_map_lookup_elem(&nccl_streams, &key) &&
+	    !share_add(&nccl_streams, &key, &first, &first.share, &nccl_shares.streams, NCCL_STREAMS))
+		lose(LOST_COMPLETION);
+}
+
+/* An event is recorded. */
+VERIFIED_ONCE int completion_mark(struct thread *t, __u64 event, __u64 stream, __u32 device)
+{
+	struct nccl_mark first = { .stream = { .program = t ? t->program : 0, .stream = stream, .device = device } }, *m;
+	struct nccl_mark_key key = { .program = first.stream.program, .event = event };
+	struct nccl_stream *s = bpf_map_lookup_elem(&nccl_streams, &first.stream);
+
+	if (!s || capture_of(key.program, stream))
+		return 0;
+	s->marked = first.time = bpf_ktime_get_ns();
+	m = bpf_map_lookup_elem(&nccl_marks, &key);
+	if (m) {
+		m->stream = first.stream;
+		m->time = first.time;
+	} else if (!share_add(&nccl_marks, &key, &first, &first.share, &nccl_shares.marks, NCCL_MARKS)) {
+		lose(LOST_COMPLETION);
+	}
+	return 0;
+}
+
+static __always_inline void completion_event(struct pt_regs *ctx, struct thread *t)
+{
+	const struct cuda_args *row = &cuda_rows[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)];
+	struct call *c = &t->data.kernels.call;
+	__u64 stream;
+
+	if (row->op != CUDA_RECORD || !t->program || (t->call.sp && cuda_libs[bounded(t->call.id, CUDA_ID_MAX - 1)] == CUDA_NCCL))
+		return;
+	keep_arguments(c, ctx);
+	stream = cuda_arg(c, row->stream);
+	completion_mark(t, cuda_arg(c, row->event), stream, device_in(&t->device, stream));
+}
+
+/* A wait or a question has ended with success. */
+VERIFIED_ONCE int completion_done(struct thread *t, __u64 event, __u64 stream, __u32 device)
+{
+	struct nccl_stream_key key = { .program = t ? t->program : 0, .stream = stream, .device = device };
+	struct nccl_mark_key mark = { .program = key.program, .event = event };
+	__u64 time = t ? t->call.start : 0;
+	struct nccl_stream *s;
+	struct nccl_mark *m;
+
+	if (event) {
+		m = bpf_map_lookup_elem(&nccl_marks, &mark);
+		if (!m)
+			return 0;
+		key = m->stream;
+		time = m->time;
+	}
+	s = bpf_map_lookup_elem(&nccl_streams, &key);
+	if (!s || s->done >= time)
+		return 0;
+	s->done = time;
+	s->noticed = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline void completion_leave(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	__u64 stream = row->stream ? cuda_arg(&t->call, row->stream) : NCCL_ALL_STREAMS;
+
+	t->call.sp = 0;
+	if (PT_REGS_RC(ctx) || !t->program || row->ctx)
+		return;
+	completion_done(t, row->event ? cuda_arg(&t->call, row->event) : 0, stream,
+			device_in(&t->device, row->stream ? stream : 0));
 }
 
 /* The hash by which messages of NCCL name a communicator, since 2.26 (src/include/bitops.h: getHash(), src/init.cc:
@@ -83,21 +180,53 @@ static __always_inline __u64 hash_at_entry(struct thread *t, const struct cuda_a
 	return hash_of_id(t->data.id);
 }
 
+/* A communicator is asked about: it may be from before tracing began.  It is reported once by a thread, as programs ask all
+ * the time. */
+static __always_inline void nccl_asked(struct pt_regs *ctx, struct thread *t)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct nccl_event *e = &t->data.event;
+	__u64 handle = PT_REGS_PARM1(ctx), at = (handle >> 4 ^ handle >> 12) & (ASKED - 1);
+	bool first;
+
+	if (!handle || t->data.asked[at] == handle || !task_wanted() || !process_known(t, thread_pid(), &first))
+		return;
+	t->data.asked[at] = handle;
+	__builtin_memset(e, 0, offsetof(struct nccl_event, stack));
+	e->time = e->start = bpf_ktime_get_ns();
+	e->program = t->program;
+	e->code = PT_REGS_IP(ctx);
+	e->handle = handle;
+	e->other = -1;
+	e->head.pid = task->tgid;
+	e->head.kind = cuda_id(ctx);
+	e->tid = task->pid;
+	e->uid = bpf_get_current_uid_gid();
+	thread_comm(e->comm);
+	records_send(e, offsetof(struct nccl_event, stack), first);
+}
+
 static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t)
 {
 	const struct cuda_args *row;
 	struct call_data *d = &t->call.data;
+	__u32 class;
 	__u64 id;
 
+	class = cuda_classes[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)];
+	if (class == CUDA_EVENT && nccl_completion)
+		completion_event(ctx, t);
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
+	if (class == CUDA_ASK) {
+		nccl_asked(ctx, t);
+		return false;
+	}
 	if (!call_enter(ctx, t, &id))
 		return false;
 	row = &cuda_rows[id];
-	if (cuda_classes[id] == CUDA_LAYOUT) {
-		t->call.sp = 0;
-		return false;
-	}
+	if (cuda_libs[id] != CUDA_NCCL)
+		return true;
 	d->capture = cuda_classes[id] == CUDA_OPERATION ? capture_now(t, id) : 0;
 	d->count = cuda_arg(&t->call, row->count);
 	d->stream = row->stream ? cuda_arg(&t->call, row->stream) : 0;
@@ -155,6 +284,10 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	__u32 op = cuda_rows[id].op, n = 0, ret = PT_REGS_RC(ctx);
 	bool first;
 
+	if (cuda_libs[id] != CUDA_NCCL) {
+		completion_leave(ctx, t, id);
+		return;
+	}
 	t->call.sp = 0;
 	if (cuda_classes[id] == CUDA_GROUP) {
 		if (op == CUDA_END && t->data.groups)
@@ -167,6 +300,10 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	if (!process_known(t, thread_pid(), &first))
 		return;
 	nccl_record(ctx, t, id, e);
+	if (nccl_completion && cuda_classes[id] == CUDA_OPERATION && !ret && !e->captured) {
+		completion_add(t->program, e->stream, e->device);
+		completion_add(t->program, NCCL_ALL_STREAMS, e->device);
+	}
 	if (nccl_stacks)
 		n = stack_take(ctx, e->stack, 0);
 	e->head.frames = n;
@@ -178,6 +315,7 @@ static __always_inline void nccl_dropped(struct thread *t)
 {
 	calls_dropped(t);
 	t->data.groups = 0;
+	__builtin_memset(t->data.asked, 0, sizeof(t->data.asked));
 }
 
 PROCESS_PROGRAMS(nccl_dropped)

@@ -5,6 +5,18 @@
 #include <stdbool.h>
 #include "abi/stack_unwind.h"
 
+/* A call of NCCL: what it is about.  All zero: another call. */
+struct inflight_nccl {
+	unsigned long long handle;	/* the ncclComm_t, 0: none */
+	unsigned long long hash;	/* of what is made: see struct nccl_event */
+	unsigned long long count;
+	int rank, nranks;		/* of what is made; nranks 0: not known */
+	int other;			/* root or peer; -1: none */
+	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
+	bool is_nccl, grouped;
+	char unused[2];
+};
+
 struct inflight_call {
 	unsigned long long id;		/* of the function */
 	unsigned long long start;	/* CLOCK_MONOTONIC, ns */
@@ -14,6 +26,7 @@ struct inflight_call {
 					 * stack.from are 0 */
 	unsigned int device, peer;	/* that it is on, see abi/device.h; peer: of a copy to another one */
 	unsigned long long memory;	/* that it frees, or 0 */
+	struct inflight_nccl nccl;
 	char comm[16];
 	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
 					 * from: the stack pointer at the call's entry */

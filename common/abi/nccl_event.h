@@ -3,6 +3,7 @@
 #ifndef NCCL_EVENT_H
 #define NCCL_EVENT_H
 #include "abi/record.h"
+#include "abi/shares.h"
 #include "abi/stack_frames.h"
 
 /* An ncclResult_t that is no error: a call of a nonblocking communicator goes on. */
@@ -29,5 +30,33 @@ struct nccl_event {
 	char comm[16];			/* of the thread */
 	unsigned long long stack[STACK_FRAMES];
 };
+
+/* A stream that has operations: in nccl_streams.  stream is NCCL_ALL_STREAMS for what waits for a whole device. */
+struct nccl_stream_key {
+	unsigned long long program, stream;
+	unsigned int device, unused;	/* device: see abi/device.h */
+};
+
+#define NCCL_ALL_STREAMS (~0ull)
+
+struct nccl_stream {
+	unsigned long long done;	/* what had been called before then is complete, ns */
+	unsigned long long marked;	/* when the last event was recorded in it, ns; 0: none */
+	unsigned long long noticed;	/* when done was set, ns */
+	unsigned int share, unused;	/* share: the user's number, see abi/shares.h */
+};
+
+/* An event that was recorded in such a stream: in nccl_marks. */
+struct nccl_mark_key { unsigned long long program, event; };
+
+struct nccl_mark {
+	struct nccl_stream_key stream;
+	unsigned long long time;	/* ns */
+	unsigned int share, unused;
+};
+
+enum { NCCL_STREAMS = 16384, NCCL_MARKS = 65536 };
+
+struct nccl_shares { struct shares streams, marks; };
 
 #endif

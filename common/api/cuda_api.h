@@ -25,10 +25,11 @@ enum cuda_class {
 	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
 	CUDA_GRAPH,	/* makes, changes or destroys a graph: see enum cuda_op */
 	CUDA_EVENT,	/* may make a stream take part in a capture: the same */
+	CUDA_QUERY,	/* asks whether work is complete: that of a stream, or before an event */
 	CUDA_OPERATION,	/* of NCCL, by all ranks of a communicator or between two */
 	CUDA_COMM,	/* makes a communicator of NCCL, or ends one: CUDA_DESTROY */
 	CUDA_GROUP,	/* begins or ends a group of NCCL's operations: CUDA_BEGIN, CUDA_END */
-	CUDA_LAYOUT,	/* by its code it is found where a communicator has what it returns */
+	CUDA_ASK,	/* asks about a communicator */
 	CUDA_CLASS_MAX
 };
 

@@ -41,7 +41,8 @@ struct nccl_program {
 /* Of a communicator's row, when it is shown. */
 enum { ROW_COST = 320 };
 
-enum { PROGRAM_COST = sizeof(struct nccl_program) + 64, COMMUNICATOR_COST = sizeof(struct communicator) + 64 + ROW_COST };
+enum { PROGRAM_COST = sizeof(struct nccl_program) + 64, COMMUNICATOR_COST = sizeof(struct communicator) + 64 + ROW_COST,
+       RECENT_COST = 2 * RECENT * sizeof(struct comm_op) };
 
 /* How often a communicator is looked for that was not ready. */
 static const unsigned long long AGAIN_NS = 1000000000;
@@ -83,14 +84,24 @@ static struct communicator *find(struct nccl_program *p, unsigned long long hand
 	return m;
 }
 
+static size_t cost(const struct communicators *c)
+{
+	return COMMUNICATOR_COST + (c->keeps_recent ? RECENT_COST : 0);
+}
+
 static struct communicator *add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
 {
 	struct communicator *m;
 
-	if (!quota_take(&c->quota, p->user, p->pid, COMMUNICATOR_COST))
+	if (!quota_take(&c->quota, p->user, p->pid, cost(c)))
 		return NULL;
 	m = xcalloc(1, sizeof(*m));
+	if (c->keeps_recent) {
+		m->recent = xcalloc(RECENT, sizeof(*m->recent));
+		m->messages = xcalloc(RECENT, sizeof(*m->messages));
+	}
 	m->handle = handle;
+	m->program = p->id;
 	m->pid = p->pid;
 	m->user = p->user;
 	m->func = -1;
@@ -208,6 +219,14 @@ unsigned long long communicator_behind(const struct communicator *m)
 
 /* ---- The end */
 
+static void free_communicator(struct communicators *c, struct communicator *m)
+{
+	quota_give(&c->quota, m->user, cost(c));
+	free(m->recent);
+	free(m->messages);
+	free(m);
+}
+
 static void free_ended(struct communicators *c)
 {
 	struct communicator *m;
@@ -215,16 +234,14 @@ static void free_ended(struct communicators *c)
 	while ((m = c->ended)) {
 		c->ended = m->next;
 		leave_meeting(c, m);
-		quota_give(&c->quota, m->user, COMMUNICATOR_COST);
-		free(m);
+		free_communicator(c, m);
 	}
 }
 
 static void drop(struct communicators *c, struct nccl_program *p, struct communicator *m)
 {
 	HASH_DEL(p->all, m);
-	quota_give(&c->quota, m->user, COMMUNICATOR_COST);
-	free(m);
+	free_communicator(c, m);
 }
 
 static void end(struct communicators *c, struct nccl_program *p, struct communicator *m)
@@ -438,10 +455,25 @@ static bool is_pending(struct communicators *c, struct nccl_program *p, unsigned
 	return false;
 }
 
+static void keep(struct communicator *m, const struct nccl_event *e, bool message)
+{
+	unsigned long long number = message ? m->nmessages : m->collectives;
+	struct comm_op *ring = message ? m->messages : m->recent;
+
+	if (!ring)
+		return;
+	ring[number % RECENT] = (struct comm_op){
+		.start = e->start, .time = e->time, .number = number, .message = message, .count = e->count, .stream = e->stream,
+		.func = e->head.kind, .other = e->other, .type = e->type, .op = e->op, .device = e->device, .tid = e->tid,
+		.grouped = e->grouped,
+	};
+}
+
 static void operation(struct communicator *m, const struct nccl_event *e)
 {
 	unsigned long long bytes = nccl_event_bytes(e);
 	const struct cuda_args *args = &cuda_fns[e->head.kind].args;
+	bool message;
 
 	m->func = e->head.kind;
 	m->time = e->start;
@@ -455,10 +487,11 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 		m->total.bytes += bytes;
 		m->sizes[hist_slot(bytes)]++;
 	}
-	if (args->peer || !args->count)		/* messages, signals */
-		return;
-	m->collectives++;
-	if (m->meeting)
+	message = args->peer || !args->count;	/* or a signal */
+	m->collectives += !message;
+	m->nmessages += message;
+	keep(m, e, message);
+	if (!message && m->meeting)
 		meet(m, e->start);
 }
 
@@ -497,7 +530,11 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	m = p ? of_call(c, p, e) : NULL;
 	if (!m)
 		return NULL;
-	memcpy(m->comm, e->comm, sizeof(m->comm));
+	if (fn->class != CUDA_ASK) {	/* which a thread does that watches others */
+		memcpy(m->comm, e->comm, sizeof(m->comm));
+		m->tid = e->tid;
+	}
+	m->made = m->made ?: e->time;
 	look_for(c, p, m, e->code);
 	if (m->whole && m->hash && !m->meeting && !m->collectives)
 		join_meeting(c, m, e->uid);
@@ -506,6 +543,27 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY)
 		end(c, p, m);
 	return m;
+}
+
+const struct communicator *communicators_find(const struct communicators *c, int pid, unsigned long long handle)
+{
+	for (struct nccl_program *p = c->programs; p; p = p->hh.next)
+		if (p->pid == pid)
+			return find(p, handle);
+	return NULL;
+}
+
+const struct comm_op *communicator_last(const struct communicator *m)
+{
+	const struct comm_op *a = m->recent && m->collectives ? &m->recent[m->collectives % RECENT] : NULL;
+	const struct comm_op *b = m->messages && m->nmessages ? &m->messages[m->nmessages % RECENT] : NULL;
+
+	return !a || (b && b->time > a->time) ? b : a;
+}
+
+const struct comm_op *communicator_collective(const struct communicator *m, unsigned long long number)
+{
+	return number && m->recent && m->recent[number % RECENT].number == number ? &m->recent[number % RECENT] : NULL;
 }
 
 void communicators_each(const struct communicators *c, void (*fn)(void *ctx, const struct communicator *m), void *ctx)

@@ -11,8 +11,8 @@
 #include "base/quota.h"
 
 /* The functions that a tool of communicators traces, and those whose returns it needs. */
-#define NCCL_CLASSES (1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_LAYOUT | CUDA_CAPTURES)
-#define NCCL_RETURN_CLASSES (~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT))
+#define NCCL_CLASSES (1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_ASK | CUDA_CAPTURES)
+#define NCCL_RETURN_CLASSES (~(1u << CUDA_EVENT | 1u << CUDA_ASK))
 
 /* So many collectives can the first rank be ahead of the last one for them to be compared. */
 enum { MEETINGS = 256 };
@@ -32,6 +32,20 @@ struct comm_tally {
 	unsigned long long met, came_last, late;
 };
 
+/* An operation that was begun. */
+struct comm_op {
+	unsigned long long start, time;	/* entry and return of the call, ns */
+	unsigned long long number;	/* among the collectives or messages of the rank, from 1 on */
+	unsigned long long count, stream;	/* as passed */
+	int func;			/* enum cuda_id */
+	int other;			/* root or peer; -1: none */
+	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
+	unsigned int device, tid;
+	bool grouped, message;
+};
+
+enum { RECENT = 256 };
+
 /* One rank's part. */
 struct communicator {
 	unsigned long long handle;	/* the ncclComm_t */
@@ -39,13 +53,20 @@ struct communicator {
 	int rank, nranks;		/* nranks 0: neither is known */
 	bool whole;			/* it was seen being made: tallies are since then, else since tracing began */
 	int pid;
-	char comm[16];			/* of the thread that called last */
+	unsigned user;			/* see struct quota */
+	unsigned long long program;	/* see abi/record.h */
+	unsigned long long made;	/* when its first call returned, ns */
+	int tid;			/* of the thread that called last; 0: none was seen */
+	char comm[16];			/* its name */
 	unsigned int device;		/* of the last operation: see abi/device.h */
 	int func;			/* the last operation's enum cuda_id; -1: none yet */
 	unsigned long long time;	/* when that began, ns */
 	unsigned long long collectives;	/* operations of all ranks, without messages from one to another */
 	struct comm_tally total, before;	/* before: as of the last communicators_interval() */
 	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
+	/* The last RECENT collectives and messages, the one of each number at number % RECENT; or NULL. */
+	struct comm_op *recent, *messages;
+	unsigned long long nmessages;
 	/* private */
 	struct meeting *meeting;
 	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
@@ -54,7 +75,6 @@ struct communicator {
 	bool read;			/* it was found there */
 	bool ended;
 	LIST_ENTRY(communicator) in_meeting;
-	unsigned user;
 	struct communicator *next;	/* of those that have ended */
 	UT_hash_handle hh;
 };
@@ -63,6 +83,7 @@ struct communicator {
 struct communicators {
 	struct probes *probes;		/* to find libnccl in a process, and to read its memory */
 	bool keeps_ended;		/* until communicators_interval(); else until the next call */
+	bool keeps_recent;
 	bool outdated;			/* a libnccl before 2.27 was seen: the hash of communicators may be another one */
 	struct quota quota;		/* of bytes */
 	struct nccl_program *programs;
@@ -89,6 +110,15 @@ const struct communicator *communicators_call(struct communicators *c, const str
 /* Returns how many collectives it has begun less than the rank that has begun the most, of those that are traced; NO_VALUE if
  * they were not seen from the beginning. */
 unsigned long long communicator_behind(const struct communicator *m);
+
+/* Returns the communicator of a process with that handle; NULL if there is none. */
+const struct communicator *communicators_find(const struct communicators *c, int pid, unsigned long long handle);
+
+/* Returns a collective by its number; NULL if it was not begun, or is not kept any more. */
+const struct comm_op *communicator_collective(const struct communicator *m, unsigned long long number);
+
+/* Returns the last operation; NULL: there is none, or none are kept. */
+const struct comm_op *communicator_last(const struct communicator *m);
 
 /* Calls fn for each that there is, and for those that have ended and are kept. */
 void communicators_each(const struct communicators *c, void (*fn)(void *ctx, const struct communicator *m), void *ctx);

@@ -346,7 +346,7 @@ static struct inflight_taken *inflight_read(struct inflight *r, size_t *n)
 
 /* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
  * from where a call began is another one. */
-enum { MOST = 16384, FAR = 64 << 20 };
+enum { MOST = 16384, FAR = 64 << 20, THREADS = 1024 /* of a process that are looked at */ };
 
 /* How long stacks are read when tracing begins, and for a report; the rest has its turn in the next. */
 static const unsigned long long BEGIN_NS = 2000 * 1000000ull, REPORT_NS = 500 * 1000000ull;
@@ -396,6 +396,7 @@ static bool add_seen(struct inflight *r, const struct inflight_call *c, unsigned
 	row->func = r->probes->source->get(r->probes, c->id).name;
 	row->age = r->now > c->start ? r->now - c->start : 0;
 	row->complete = true;
+	row->nccl = c->nccl;
 	row->stack = r->stacks ? inflight_stack(r, c) : NULL;
 	return true;
 }
@@ -459,6 +460,40 @@ void inflight_collect(struct inflight *r)
 	for (size_t i = 0; i < r->n; i++)
 		complete(r, &r->rows[i]);
 	inflight_tell(r);
+}
+
+void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx)
+{
+	struct inflight_call *all = NULL, c;
+	size_t n = 0;
+	FILE *f;
+	int fd;
+
+	if (bmaps_are_shared())
+		return;
+	*r->of = pid;
+	fd = bpf_iter_create(bpf_link__fd(r->link));
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	while (f && n < THREADS && next(f, &c)) {
+		if ((int)c.stack.head.pid != pid)
+			continue;
+		all = xrealloc(all, n + 1, sizeof(*all));
+		all[n++] = c;
+	}
+	if (f)
+		fclose(f);
+	*r->of = 0;
+	r->until = clock_ns() + REPORT_NS;
+	r->mapped = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct inflight_row row = { .pid = pid, .tid = all[i].tid, .comm = row.name };
+
+		memcpy(row.name, all[i].comm, sizeof(row.name));
+		row.name[sizeof(row.name) - 1] = 0;
+		row.stack = inflight_stack(r, &all[i]);
+		fn(ctx, &row);
+	}
+	free(all);
 }
 
 void inflight_start(struct inflight *r)

@@ -22,6 +22,7 @@ struct syms;
 /* For a tool's skeleton and its struct session (session/session.h). */
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
+	.of = &(skel)->bss->inflight_of,								\
 	.probes = &(target)->probes, .processes = &(target)->processes,				\
 	.stacks = (with_stacks), .lines = (target)->lines, .alone = session_is_alone(target),	\
 	.only = (target)->devices }
@@ -36,6 +37,8 @@ struct inflight_row {
 	bool inflight;			/* true, for JSON */
 	unsigned int device;		/* see abi/device.h */
 	const char *container;		/* NULL: none */
+	struct inflight_nccl nccl;	/* of a call of NCCL whose entry was seen */
+	bool shown;			/* set by the tool: printed elsewhere, and in text not once more */
 	const struct stack *stack;	/* from the call's caller on; valid until inflight_free() */
 	unsigned user;			/* private, as is what follows */
 	char container_id[CONTAINER_ID];
@@ -55,6 +58,7 @@ struct inflight {
 	/* Set first; the caller owns it. */
 	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
 	volatile bool *all;		/* … and its inflight_all */
+	volatile int *of;		/* … and inflight_of */
 	const struct probes *probes;
 	struct process_table *processes;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
@@ -87,6 +91,11 @@ void inflight_start(struct inflight *r);
 /* Sets the rows, longest calls first.  Warns if calls are left out, as their device is not known and only some
  * are wanted. */
 void inflight_collect(struct inflight *r);
+
+/* Calls fn for each thread of a process, whether it is in a call or not: only pid, tid, name and stack of the row are set, and
+ * they are valid until fn returns, the stack until inflight_free().  stack is NULL if it cannot be read; with --attach inject there
+ * are no threads. */
+void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx);
 
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);

@@ -295,6 +295,17 @@ struct proc_identity proc_identity(int pid)
 	return id;
 }
 
+/* Fields 50 and 51. */
+bool proc_environment(int pid, unsigned long long *start, unsigned long long *end)
+{
+	char line[1024];
+	const char *at = read_stat(pid, line, sizeof(line));
+
+	for (int field = 3; at && field <= 50; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, " %llu %llu", start, end) == 2 && *start && *start < *end;
+}
+
 int proc_parent(int pid)
 {
 	char line[1024];

@@ -62,6 +62,10 @@ struct proc_identity {
 
 struct proc_identity proc_identity(int pid);
 
+/* Sets where the program's environment was when it began: addresses in the process.  Return false if they may not be known, or
+ * the process is gone. */
+bool proc_environment(int pid, unsigned long long *start, unsigned long long *end);
+
 /* What a process may do, as far as it can change that itself. */
 struct proc_rights {
 	unsigned uid, effective;	/* its first thread's user ids */

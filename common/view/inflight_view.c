@@ -56,14 +56,17 @@ static void text(const struct inflight *r, const struct inflight_row *row)
 
 static void text_all(const struct inflight *r)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < r->n && r->devices; i++)
 		if (r->rows[i].device)
 			devices_see(r->devices, r->rows[i].device);
-	for (size_t i = 0; i < r->n && i < SHOWN; i++)
-		text(r, &r->rows[i]);
-	if (r->n > SHOWN)
-		printf("... and %zu more thread%s\n", r->n - SHOWN, plural(r->n - SHOWN));
-	if (r->n)
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->rows[i].shown && n++ < SHOWN)
+			text(r, &r->rows[i]);
+	if (n > SHOWN)
+		printf("... and %zu more thread%s\n", n - SHOWN, plural(n - SHOWN));
+	if (n)
 		putchar('\n');
 }
 

@@ -102,6 +102,13 @@ HIDDEN CUresult drv_sync(void);			/* drv_check() of a call that waits */
 HIDDEN void drv_fault(CUresult fault);		/* of the current context, untold */
 HIDDEN void drv_fault_clear(CUcontext ctx);
 
+/* Work that takes time: drv_work.c.  until: work up to that number, from drv_work_last(). */
+extern HIDDEN int drv_works;			/* so much is not done */
+HIDDEN uint64_t drv_work_last(void);
+HIDDEN int drv_work_pending(CUstream stream, uint64_t until);
+HIDDEN void drv_work_wait(CUstream stream, uint64_t until);
+HIDDEN void drv_work_await(CUstream stream, CUstream of, uint64_t until);	/* stream waits for it */
+
 /* What an address or a handle stands for. */
 enum kind {
 	K_DEVICE = 1, K_MANAGED = 2, K_HOST = 4, K_REGISTERED = 8, K_ARRAY = 16,

@@ -315,5 +315,6 @@ DRV_QUIET(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned *flags, int *active
 
 DRV(cuCtxSynchronize, (void), (), "%s", "")
 {
+	drv_work_wait(NULL, UINT64_MAX);
 	return drv_sync();
 }

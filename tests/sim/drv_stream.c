@@ -10,6 +10,8 @@ struct CUevent_st {
 	struct timespec when;
 	uint64_t model;		/* the device's clock */
 	uint64_t capture;	/* that it was recorded in */
+	CUstream stream;
+	uint64_t work;		/* the last one before it */
 	int recorded;
 };
 
@@ -133,14 +135,15 @@ DRV_QUIET(cuStreamDestroy_v2)(CUstream stream)
 
 DRV_PTSZ(cuStreamSynchronize, (CUstream stream), (stream), "0x%lx", P(stream))
 {
-	(void)stream;
+	drv_work_wait(stream, UINT64_MAX);
 	return drv_sync();
 }
 
 DRV_PTSZ(cuStreamQuery, (CUstream stream), (stream), "0x%lx", P(stream))
 {
-	(void)stream;
-	return drv_sync();
+	CUresult r = drv_sync();
+
+	return !r && drv_work_pending(stream, UINT64_MAX) ? CUDA_ERROR_NOT_READY : r;
 }
 
 DRV_PTSZ(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
@@ -151,6 +154,8 @@ DRV_PTSZ(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
 	(void)flags;
 	if (!r && drv_kernels && event->capture)
 		capture_join(drv_stream(stream), event->capture);
+	if (!r && !event->capture && event->recorded && unlikely(drv_works))
+		drv_work_await(stream, event->stream, event->work);
 	return r;
 }
 
@@ -207,6 +212,8 @@ DRV_PTSZ(cuEventRecord, (CUevent event, CUstream stream), (event, stream),
 		clock_gettime(CLOCK_MONOTONIC, &event->when);
 		if (drv_kernels && drv_current())
 			event->model = drv_clock(drv_current()->dev);
+		event->stream = stream;
+		event->work = drv_work_last();
 		event->recorded = 1;
 	}
 	return CUDA_SUCCESS;
@@ -220,11 +227,15 @@ static CUresult waited(void)
 
 DRV(cuEventSynchronize, (CUevent event), (event), "0x%lx", P(event))
 {
+	if (event && event->recorded && unlikely(drv_works))
+		drv_work_wait(event->stream, event->work);
 	return event ? waited() : CUDA_ERROR_INVALID_HANDLE;
 }
 
 DRV(cuEventQuery, (CUevent event), (event), "0x%lx", P(event))
 {
+	if (event && event->recorded && unlikely(drv_works) && drv_work_pending(event->stream, event->work))
+		return CUDA_ERROR_NOT_READY;
 	return event ? waited() : CUDA_ERROR_INVALID_HANDLE;
 }
 

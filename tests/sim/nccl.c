@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A simulated libnccl.so.2.  The ranks of a communicator meet in shared memory that its hash names, as processes or threads.
- * Operations are checked and return; they move nothing.
+ * Operations move nothing; on the simulated libcuda they take until the other ranks have called theirs.
  *
  * Built with SIM_NCCL_OLD it is one before 2.26, with another hash and without ncclCommShrink.
  *
  * SIM_NCCL_DIR where the memory's files are (/dev/shm)
+ * SIM_NCCL_STUCK=1: no operation ends
  * SIM_NCCL_MS  how long a rank waits for the others before its call fails (20000) */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,6 +32,8 @@ enum { RANKS = 256, SPLITS = 64, CONFIG_MAGIC = 0xcafebeef - 0x100000000ll };
 /* Shared by the ranks. */
 struct meeting {
 	atomic_int nranks, arrived, left;
+	atomic_ulong collectives[RANKS];	/* that each rank has called */
+	atomic_ulong sent[RANKS][RANKS], received[RANKS][RANKS];	/* from, to */
 	struct split { atomic_int arrived; struct { int color, key; } of[RANKS]; } splits[SPLITS];
 };
 
@@ -40,6 +44,7 @@ struct ncclComm {
 	uint64_t hash;
 	int rank, nranks, device;
 	int children, shrunk;	/* so many were made of it */
+	unsigned long collectives, *sent, *received;	/* called; to and from each rank */
 	int generation;		/* others before it had the same hash */
 	struct meeting *meeting;
 };
@@ -137,6 +142,10 @@ static ncclResult_t begin_again(ncclComm_t *to, uint64_t hash, int nranks, int r
 	c = calloc(1, sizeof(*c));
 	if (!c || !(c->meeting = meeting_of(hash, generation)))
 		return ncclSystemError;
+	c->sent = calloc(nranks, sizeof(*c->sent));
+	c->received = calloc(nranks, sizeof(*c->received));
+	if (!c->sent || !c->received)
+		return ncclSystemError;
 	c->magic = 0x0280028002800280;
 	c->rank = rank;
 	c->nranks = nranks;
@@ -171,8 +180,9 @@ static ncclResult_t end(ncclComm_t c)
 	meeting_name(name, c->hash, c->generation);
 	if (atomic_fetch_add(&c->meeting->left, 1) + 1 == c->nranks)
 		unlink(name);
-	munmap(c->meeting, sizeof(*c->meeting));
-	c->magic = 0;
+	free(c->sent);
+	free(c->received);
+	c->magic = 0;	/* work that has not ended looks at the meeting */
 	free(c);
 	return ncclSuccess;
 }
@@ -403,11 +413,57 @@ API(ncclGroupEnd)(void)
 	return ncclSuccess;
 }
 
-static ncclResult_t operation(const struct ncclComm *c, size_t n, ncclDataType_t type, int rank)
+/* An operation in a stream: it is done when each of n counters has come to a number. */
+struct work {
+	const atomic_ulong *counters;
+	int n;
+	unsigned long number;
+};
+
+static int has_ended(void *arg)
+{
+	const struct work *w = arg;
+
+	for (int i = 0; i < w->n; i++)
+		if (atomic_load(&w->counters[i]) < w->number)
+			return 0;
+	return !getenv("SIM_NCCL_STUCK");
+}
+
+static void begin_work(simStream_t stream, const atomic_ulong *counters, int n, unsigned long number)
+{
+	static void (*add)(simStream_t stream, int (*done)(void *arg), void *arg);
+	static int (*capturing)(simStream_t stream, int *status);
+	struct work *w;
+	int status = 0;
+
+	if (!add) {
+		void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+		*(void **)&capturing = cuda ? dlsym(cuda, "cuStreamIsCapturing") : NULL;
+		*(void **)&add = cuda ? dlsym(cuda, "sim_stream_work") : NULL;
+	}
+	if (!add || (stream && (capturing(stream, &status) || status)))
+		return;
+	w = malloc(sizeof(*w));
+	if (!w)
+		abort();
+	*w = (struct work){ counters, n, number };
+	add(stream, has_ended, w);
+}
+
+static ncclResult_t check_values(const struct ncclComm *c, ncclDataType_t type, int rank)
+{
+	return check(c) || type < 0 || type > ncclBfloat16 || rank < 0 || rank >= c->nranks ? ncclInvalidArgument : ncclSuccess;
+}
+
+static ncclResult_t operation(ncclComm_t c, size_t n, ncclDataType_t type, int rank, simStream_t stream)
 {
 	(void)n;
-	if (check(c) || type < 0 || type > ncclBfloat16 || rank < 0 || rank >= c->nranks)
+	if (check_values(c, type, rank))
 		return ncclInvalidArgument;
+	atomic_store(&c->meeting->collectives[c->rank], ++c->collectives);
+	begin_work(stream, c->meeting->collectives, c->nranks, c->collectives);
 	return ncclSuccess;
 }
 
@@ -415,8 +471,7 @@ static ncclResult_t operation(const struct ncclComm *c, size_t n, ncclDataType_t
 {									\
 	(void)from;							\
 	(void)to;							\
-	(void)stream;							\
-	return operation(comm, n, type, rank);				\
+	return operation(comm, n, type, rank, stream);			\
 }
 
 OPERATION(ncclBroadcast, root, const void *from, void *to, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
@@ -431,8 +486,7 @@ OPERATION(ncclScatter, root, const void *from, void *to, size_t n, ncclDataType_
 {									\
 	(void)from;							\
 	(void)to;							\
-	(void)stream;							\
-	return op < 0 ? ncclInvalidArgument : operation(comm, n, type, rank);	\
+	return op < 0 ? ncclInvalidArgument : operation(comm, n, type, rank, stream);	\
 }
 
 REDUCTION(ncclReduce, root, const void *from, void *to, size_t n, ncclDataType_t type, ncclRedOp_t op, int root, ncclComm_t comm,
@@ -450,13 +504,21 @@ API(ncclBcast)(void *buffer, size_t n, ncclDataType_t type, int root, ncclComm_t
 API(ncclSend)(const void *from, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
 {
 	(void)from;
-	(void)stream;
-	return operation(comm, n, type, peer);
+	(void)n;
+	if (check_values(comm, type, peer))
+		return ncclInvalidArgument;
+	atomic_store(&comm->meeting->sent[comm->rank][peer], ++comm->sent[peer]);
+	begin_work(stream, &comm->meeting->received[comm->rank][peer], 1, comm->sent[peer]);
+	return ncclSuccess;
 }
 
 API(ncclRecv)(void *to, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
 {
 	(void)to;
-	(void)stream;
-	return operation(comm, n, type, peer);
+	(void)n;
+	if (check_values(comm, type, peer))
+		return ncclInvalidArgument;
+	atomic_store(&comm->meeting->received[peer][comm->rank], ++comm->received[peer]);
+	begin_work(stream, &comm->meeting->sent[peer][comm->rank], 1, comm->received[peer]);
+	return ncclSuccess;
 }

@@ -16,11 +16,18 @@
  *   null             a call without a communicator
  *   capture N COUNT  N calls of ncclAllReduce on a stream that captures
  *   late N           of rank 0 only: N calls of ncclAllReduce of one i32
+ *   differ R         rank R calls ncclAllReduce of 101 f32, the others of 100
+ *   mark             records an event behind what was called
+ *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
+ *   sync             waits for what was called
+ *   split-alone      rank 0 calls ncclCommSplit, the others do not
+ *   sleep MS         in a function of its own
  *   finalize destroy abort
  *   lost             a communicator that the other ranks do not come to: only rank 0
  *   rename NAME      of the thread
  *   wait             when all are there prints "ready" and their process ids, and reads a line
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -202,6 +209,33 @@ __attribute__((noinline)) static void lost(void)
 		ncclCommInitRank(&c, nranks + 1, shared->ids[IDS - 1], rank);
 }
 
+static cudaEvent_t event;
+
+static void mark(void)
+{
+	if (!event)
+		ok("event", (int)cudaEventCreate(&event));
+	ok("record", (int)cudaEventRecord(event, NULL));
+}
+
+static void *watchdog(void *unused)
+{
+	ncclResult_t result;
+
+	for (;; pause_ms(20)) {
+		if (comm())
+			ncclCommGetAsyncError(comm(), &result);
+		if (event)
+			cudaEventQuery(event);
+	}
+	return unused;
+}
+
+__attribute__((noinline)) static void load_data(int ms)
+{
+	pause_ms(ms);
+}
+
 /* Does one word; returns how many operands it had. */
 static int word(char **w)
 {
@@ -209,7 +243,7 @@ static int word(char **w)
 		return init(*w + 4), 0;
 	if (!strcmp(*w, "init-all"))
 		return init_all(atoi(w[1])), 1;
-	if (!strncmp(*w, "split", 5))
+	if (!strcmp(*w, "split") || !strcmp(*w, "split-late"))
 		return split(atoi(w[1]), !w[0][5]), 1;
 	if (!strcmp(*w, "shrink"))
 		return shrink(w), 0;
@@ -234,6 +268,18 @@ static int word(char **w)
 			ok("late", ncclAllReduce(data, data, 1, ncclInt32, ncclSum, comm(), NULL));
 		return 1;
 	}
+	if (!strcmp(*w, "differ"))
+		return ok("differ", call("allreduce", rank == atoi(w[1]) ? 101 : 100)), 1;
+	if (!strcmp(*w, "mark"))
+		return mark(), 0;
+	if (!strcmp(*w, "watchdog"))
+		return pthread_create(&(pthread_t){ 0 }, NULL, watchdog, NULL), 0;
+	if (!strcmp(*w, "sync"))
+		return ok("sync", (int)cudaStreamSynchronize(NULL)), 0;
+	if (!strcmp(*w, "split-alone"))
+		return rank ? 0 : (split(1, true), 0);
+	if (!strcmp(*w, "sleep"))
+		return load_data(atoi(w[1])), 1;
 	if (!strcmp(*w, "finalize"))
 		return ok("finalize", ncclCommFinalize(comm())), 0;
 	if (!strcmp(*w, "destroy"))

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Driver: work that takes time, which only the simulated libnccl has.  It ends when a function says so; until then its stream,
+ * what is recorded behind it, and who waits for either, are not done. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "drv.h"
+
+struct work {
+	CUstream stream;
+	uint64_t number;
+	int (*done)(void *arg);
+	void *arg;
+	struct work *next;
+};
+
+static struct work *works;	/* by drv_lock */
+static uint64_t last_number;
+int drv_works;
+
+EXPORTED void sim_stream_work(CUstream stream, int (*done)(void *arg), void *arg);
+void sim_stream_work(CUstream stream, int (*done)(void *arg), void *arg)
+{
+	struct work *w = malloc(sizeof(*w));
+
+	if (!w)
+		abort();
+	pthread_mutex_lock(&drv_lock);
+	*w = (struct work){ .stream = drv_stream(stream), .number = ++last_number, .done = done, .arg = arg, .next = works };
+	works = w;
+	__atomic_store_n(&drv_works, drv_works + 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&drv_lock);
+}
+
+uint64_t drv_work_last(void)
+{
+	return __atomic_load_n(&last_number, __ATOMIC_ACQUIRE);
+}
+
+/* The default stream waits for all others, and they for it. */
+int drv_work_pending(CUstream stream, uint64_t until)
+{
+	CUstream s = drv_stream(stream);
+	struct work **p, *w;
+	int pending = 0;
+
+	if (!__atomic_load_n(&drv_works, __ATOMIC_ACQUIRE))
+		return 0;
+	pthread_mutex_lock(&drv_lock);
+	for (p = &works; (w = *p);) {
+		if (w->done(w->arg)) {
+			*p = w->next;
+			drv_works--;
+			free(w->arg);
+			free(w);
+			continue;
+		}
+		pending |= w->number <= until && (w->stream == s || !w->stream || !s);
+		p = &w->next;
+	}
+	pthread_mutex_unlock(&drv_lock);
+	return pending;
+}
+
+void drv_work_wait(CUstream stream, uint64_t until)
+{
+	const struct timespec pause = { .tv_nsec = 200000 };
+
+	while (drv_work_pending(stream, until))
+		nanosleep(&pause, NULL);
+}
+
+struct awaited { CUstream stream; uint64_t until; };
+
+/* Called with drv_lock: works that are older come later in the list, and are looked at there. */
+static int has_come(void *arg)
+{
+	const struct awaited *a = arg;
+	struct work *w;
+
+	for (w = works; w; w = w->next)
+		if (w->number <= a->until && (w->stream == a->stream || !w->stream || !a->stream) && !w->done(w->arg))
+			return 0;
+	return 1;
+}
+
+void drv_work_await(CUstream stream, CUstream of, uint64_t until)
+{
+	struct awaited *a;
+
+	if (!drv_work_pending(of, until))
+		return;
+	a = malloc(sizeof(*a));
+	if (!a)
+		abort();
+	*a = (struct awaited){ drv_stream(of), until };
+	sim_stream_work(stream, has_come, a);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* ncclhang - show which ranks of a NCCL job have not come to what, and what they do instead */
+#include <stdlib.h>
+#include <string.h>
+#include "abi/launch.h"
+#include "abi/nccl_event.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "model/captures.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "ncclhang/completion.h"
+#include "ncclhang/dump.h"
+#include "ncclhang/hang.h"
+#include "ncclhang/hang_view.h"
+#include "session/tool.h"
+#include "view/inflight_view.h"
+#include "ncclhang.skel.h"
+
+static const struct usage usage = {
+	.args = "",
+	.what = "Show which ranks of a NCCL job have not come to a collective that others have come to, in which\n"
+		"collective ranks differ, or that all have come and nothing completes; with the call stacks of those\n"
+		"that the others wait for.  Looks for one second and exits; with --watch reports each hang.",
+	.examples =
+	"  ncclhang                      # all processes, now\n"
+	"  ncclhang -p 181,182,183,184   # four\n"
+	"  ncclhang -w 60                # report where nothing has moved for a minute\n"
+	"  ncclhang -w 10 -jc 'torchrun --nproc-per-node 8 train.py'\n",
+};
+
+struct watch {
+	bool all_stacks;
+	long stall_ns;		/* 0: one look */
+	const char *dump;	/* prefix of files, or NULL */
+	struct communicators communicators;
+	struct captures captures;
+	struct completion completion;
+	struct hangs hangs;
+	struct told { unsigned long long id, moved; } *told;	/* hangs that were reported and go on */
+	size_t ntold, reports;
+	struct inflight inflight;
+	struct session session;
+	struct event_loop events;
+	struct ncclhang_bpf *skel;
+};
+
+/* LOOK_NS: how long one look lasts, as programs ask about their communicators several times a second; STILL_NS: for so long
+ * nothing moves in a hang.  WATCH_NS: with --command. */
+static const long LOOK_NS = 1000000000, STILL_NS = 500000000, WATCH_NS = 10000000000;
+
+/* ---- Stacks */
+
+static void take_stack(void *ctx, const struct inflight_row *thread)
+{
+	struct hang_rank *r = ctx;
+
+	if (thread->tid == r->tid)
+		r->stack = thread->stack;
+}
+
+static void find_stacks(struct watch *w, struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		struct hang_rank *r = &h->ranks[i];
+
+		if (!w->all_stacks && !r->culprit)
+			continue;
+		if (r->call || r->wait)
+			r->stack = (r->call ?: r->wait)->stack;
+		else
+			inflight_threads(&w->inflight, r->pid, take_stack, r);
+	}
+}
+
+/* ---- Reports */
+
+static bool is_hang(enum verdict v)
+{
+	return v != HANG_IDLE && v != HANG_MOVING;
+}
+
+static unsigned long long id_of(const struct hang *h)
+{
+	return h->hash ?: ((unsigned long long)h->ranks[0].pid << 32 ^ (h->ranks[0].m ? h->ranks[0].m->handle : 0));
+}
+
+static bool was_told(const struct watch *w, const struct hang *h)
+{
+	for (size_t i = 0; i < w->ntold; i++)
+		if (w->told[i].id == id_of(h) && w->told[i].moved == h->moved)
+			return true;
+	return false;
+}
+
+/* Those that go on are remembered. */
+static void remember(struct watch *w, const struct hangs *h)
+{
+	struct told *told = xcalloc(h->n + 1, sizeof(*told));
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (is_hang(h->all[i].verdict))
+			told[n++] = (struct told){ id_of(&h->all[i]), h->all[i].moved };
+	free(w->told);
+	w->told = told;
+	w->ntold = n;
+}
+
+static void print_hang(struct watch *w, struct hang *h, unsigned long long now)
+{
+	struct inflight_row *rows = w->inflight.rows;
+
+	find_stacks(w, h);
+	hang_print(h, w->session.probes.helpers, &w->session.processes, now);
+	w->reports++;
+	for (size_t i = 0; i < h->n; i++) {
+		if (h->ranks[i].call)
+			rows[h->ranks[i].call - rows].shown = true;
+		if (h->ranks[i].wait)
+			rows[h->ranks[i].wait - rows].shown = true;
+	}
+}
+
+static void report(void *ctx)
+{
+	struct watch *w = ctx;
+	size_t before = w->reports;
+	unsigned long long now;
+	struct hangs hangs;
+
+	inflight_collect(&w->inflight);
+	now = w->inflight.now;
+	hangs = hangs_look(&w->communicators, &w->completion, &w->inflight, now, w->stall_ns ?: STILL_NS);
+	for (size_t i = 0; i < hangs.n; i++)
+		if (!w->stall_ns || (is_hang(hangs.all[i].verdict) && !was_told(w, &hangs.all[i])))
+			print_hang(w, &hangs.all[i], now);
+	if (w->dump && w->reports > before)
+		dump_write(w->dump, &hangs, &w->completion, w->session.probes.helpers);
+	if (w->stall_ns) {
+		remember(w, &hangs);
+		inflight_clear(&w->inflight);
+	} else {
+		if (!hangs.n && !out_is_json())
+			puts("no communicator of NCCL was seen");
+		inflight_view(&w->inflight);
+	}
+	hangs_free(&hangs);
+	process_tidy(&w->session.processes);
+}
+
+/* ---- The tool's hooks */
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	struct watch *w = ctx;
+
+	communicators_ended(&w->communicators, e);
+	captures_program_ended(&w->captures, e->program);
+	completion_program_ended(&w->completion, e->program);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct nccl_event *e = data;
+	struct watch *w = ctx;
+
+	captures_record(&w->captures, &e->head);
+	if (nccl_event_is_right(e, size))
+		communicators_call(&w->communicators, e);
+	return 0;
+}
+
+static void check(void *ctx)
+{
+	struct watch *w = ctx;
+
+	if (w->session.command && !w->stall_ns)
+		w->stall_ns = WATCH_NS;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct watch *w = ctx;
+
+	process_on_end(&w->session.processes, on_end, w);
+	w->session.probes.return_classes = NCCL_RETURN_CLASSES;
+	w->skel = ncclhang_bpf__open();
+	if (w->skel)
+		w->skel->rodata->nccl_completion = true;
+	return w->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct watch *w = ctx;
+
+	w->captures = (struct captures)CAPTURES_OF(w->skel);
+	w->completion = (struct completion)COMPLETION_OF(w->skel);
+	communicators_init(&w->communicators, &w->session.probes, session_is_alone(&w->session));
+	w->communicators.keeps_recent = true;
+}
+
+static void start(void *ctx)
+{
+	struct watch *w = ctx;
+
+	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, true);
+	inflight_start(&w->inflight);
+	w->events.interval_ns = LOOK_NS;
+	w->events.count = w->stall_ns ? 0 : 1;
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct watch *w = ctx;
+
+	if (!w->stall_ns && !w->events.counted_out)
+		report(w);
+	if (w->stall_ns && !out_is_json())
+		printf("%zu hang%s reported\n", w->reports, plural(w->reports));
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct watch *w = ctx;
+
+	inflight_free(&w->inflight);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct watch watch = {
+		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .ctx = &watch },
+	};
+	const unsigned classes = NCCL_CLASSES | 1u << CUDA_SYNC | 1u << CUDA_QUERY;
+	int status;
+	const struct opt opts[] = {
+		OPT_TARGET(&watch.session),
+		OPT_TIME('w', "watch", "SECONDS", &watch.stall_ns, VALUE_S, 1,
+			 "go on, and report where nothing has moved for SECONDS; with --command 10"),
+		OPT_STR(0, "dump", "PREFIX", &watch.dump, "also write PREFIX0, PREFIX1, ... for torchfrtrace"),
+		OPT_FLAG('a', "all-stacks", &watch.all_stacks, "print the call stacks of all ranks"),
+		OPT_FLAG(0, "lines", &watch.session.lines, "print source lines of native frames"),
+		OPT_END
+	};
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &watch.session, .events = &watch.events,
+		.classes = &classes, .devices = true, .ctx = &watch, .check = check, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = stop, .close = finish,
+	};
+
+	status = tool_run(&tool, argc, argv);
+	communicators_free(&watch.communicators);
+	free(watch.told);
+	return status;
+}

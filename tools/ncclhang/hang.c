@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "api/cuda_fn.h"
+#include "base/die.h"
+#include "base/util.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "ncclhang/hang.h"
+#include "proc/user.h"
+
+const char *const hang_words[HANG_VERDICTS] = {
+	"idle", "moving", "init", "call", "mismatch", "behind", "pending", "suspect",
+};
+
+struct look {
+	const struct communicators *communicators;
+	const struct completion *completion;
+	const struct inflight *inflight;
+	struct hangs hangs;
+};
+
+/* ---- Who is there */
+
+static struct hang *hang_of(struct look *l, unsigned long long hash, int nranks, unsigned user)
+{
+	struct hangs *h = &l->hangs;
+
+	for (size_t i = 0; hash && i < h->n; i++)
+		if (h->all[i].hash == hash && h->all[i].nranks == nranks && h->all[i].user == user)
+			return &h->all[i];
+	if (h->n == h->room) {
+		h->room = h->room ? 2 * h->room : 16;
+		h->all = xrealloc(h->all, h->room, sizeof(*h->all));
+	}
+	h->all[h->n] = (struct hang){ .hash = hash, .nranks = nranks, .user = user, .whole = true, .func = -1 };
+	return &h->all[h->n++];
+}
+
+static struct hang_rank *add_rank(struct hang *h)
+{
+	if (h->n == h->room) {
+		h->room = h->room ? 2 * h->room : 8;
+		h->ranks = xrealloc(h->ranks, h->room, sizeof(*h->ranks));
+	}
+	h->ranks[h->n] = (struct hang_rank){ .rank = -1 };
+	return &h->ranks[h->n++];
+}
+
+static int func_of(const struct inflight_row *row)
+{
+	return row ? cuda_fn_find(row->func) : -1;
+}
+
+static bool is_of(int func, enum cuda_class class)
+{
+	return func >= 0 && cuda_fns[func].class == class;
+}
+
+static bool is_collective(int func)
+{
+	return is_of(func, CUDA_OPERATION) && cuda_fns[func].args.count && !cuda_fns[func].args.peer;
+}
+
+/* Of a call whose entry was seen: the communicator that it is about; of the end of a group, that of the thread's last operation. */
+static bool is_about(const struct inflight_row *row, const struct communicator *m)
+{
+	const struct comm_op *last = communicator_last(m);
+
+	if (row->pid != m->pid || !row->nccl.is_nccl)
+		return false;
+	if (row->nccl.handle)
+		return row->nccl.handle == m->handle;
+	return is_of(func_of(row), CUDA_GROUP) && last && last->grouped && (int)last->tid == row->tid;
+}
+
+/* Rows are sorted, the longest first. */
+static void find_calls(const struct look *l, struct hang_rank *r)
+{
+	for (size_t i = 0; i < l->inflight->n; i++) {
+		const struct inflight_row *row = &l->inflight->rows[i];
+
+		if (row->pid != r->pid)
+			continue;
+		if (r->m && !r->call && is_about(row, r->m))
+			r->call = row;
+		else if (!r->wait && !row->nccl.is_nccl)
+			r->wait = row;
+	}
+}
+
+static unsigned long long later(unsigned long long a, unsigned long long b)
+{
+	return a > b ? a : b;
+}
+
+static void add_communicator(void *ctx, const struct communicator *m)
+{
+	struct look *l = ctx;
+	struct hang *h = hang_of(l, m->hash, m->nranks, m->user);
+	struct hang_rank *r = add_rank(h);
+	unsigned long long noticed = 0;
+
+	r->m = m;
+	r->pid = m->pid;
+	r->rank = m->nranks ? m->rank : -1;
+	r->last = communicator_last(m);
+	r->number = m->collectives;
+	r->moved = m->made;
+	if (r->last) {
+		r->complete = completion_of(l->completion, m, r->last, &noticed);
+		r->moved = later(r->last->time, noticed);
+	}
+	find_calls(l, r);
+	if (r->call) {
+		r->moved = later(r->moved, l->inflight->now - r->call->age);
+		r->number += is_collective(func_of(r->call));
+	}
+	r->op = r->last;
+	r->tid = r->call ? r->call->tid : r->wait ? r->wait->tid : m->tid ?: m->pid;
+	h->whole &= m->whole;
+}
+
+/* A communicator that is being made. */
+static void add_init(struct look *l, const struct inflight_row *row)
+{
+	struct hang *h = hang_of(l, row->nccl.hash, row->nccl.nranks, proc_user(row->pid));
+	struct hang_rank *r = add_rank(h);
+
+	r->rank = row->nccl.rank;
+	r->pid = row->pid;
+	r->tid = row->tid;
+	r->call = row;
+	r->moved = l->inflight->now - row->age;
+}
+
+static void gather(struct look *l)
+{
+	communicators_each(l->communicators, add_communicator, l);
+	for (size_t i = 0; i < l->inflight->n; i++) {
+		const struct inflight_row *row = &l->inflight->rows[i];
+
+		if (row->nccl.hash && row->nccl.nranks && !row->nccl.handle)
+			add_init(l, row);
+	}
+}
+
+/* ---- The verdict */
+
+static const struct comm_op *at_number(const struct hang_rank *r, unsigned long long number)
+{
+	return r->m ? communicator_collective(r->m, number) : NULL;
+}
+
+/* A call that has not returned is an operation, too. */
+static bool take_call(const struct hang_rank *r, unsigned long long number, struct comm_op *op)
+{
+	if (!r->call || !is_collective(func_of(r->call)) || r->number != number)
+		return false;
+	*op = (struct comm_op){
+		.func = func_of(r->call), .count = r->call->nccl.count, .type = r->call->nccl.type, .op = r->call->nccl.op,
+		.other = r->call->nccl.other,
+	};
+	return true;
+}
+
+/* What rank r called by that number; false if that is not known any more. */
+static bool signature(const struct hang_rank *r, unsigned long long number, struct comm_op *op)
+{
+	const struct comm_op *known = at_number(r, number);
+
+	if (known)
+		*op = *known;
+	return known || take_call(r, number, op);
+}
+
+/* ncclBcast is another name for a ncclBroadcast in place; an operator that the program has made has another number in each rank. */
+static bool is_same(const struct comm_op *a, const struct comm_op *b)
+{
+	int f = a->func == CUDA_ID_ncclBcast ? CUDA_ID_ncclBroadcast : a->func;
+	int g = b->func == CUDA_ID_ncclBcast ? CUDA_ID_ncclBroadcast : b->func;
+	const struct cuda_args *args = &cuda_fns[f].args;
+
+	enum { MADE = 5 };	/* nccl.h: ncclNumOps */
+
+	return f == g && a->count == b->count && a->type == b->type && (!args->root || a->other == b->other) &&
+	       (!args->redop || a->op == b->op || (a->op >= MADE && b->op >= MADE));
+}
+
+/* Return true if some ranks differ. */
+static bool differ(const struct hang *h, unsigned long long number)
+{
+	struct comm_op first, op;
+	bool some = false;
+
+	for (size_t i = 0; i < h->n; i++) {
+		if (!signature(&h->ranks[i], number, some ? &op : &first))
+			continue;
+		if (some && !is_same(&first, &op))
+			return true;
+		some = true;
+	}
+	return false;
+}
+
+/* Marks the ranks that differ from most. */
+static void mark_others(struct hang *h, unsigned long long number)
+{
+	size_t most = 0, like = 0;
+	struct comm_op best, op;
+
+	for (size_t i = 0; i < h->n; i++) {
+		struct comm_op a;
+		size_t n = 0;
+
+		if (!signature(&h->ranks[i], number, &a))
+			continue;
+		for (size_t k = 0; k < h->n; k++)
+			n += signature(&h->ranks[k], number, &op) && is_same(&a, &op);
+		if (n > most) {
+			most = n;
+			best = a;
+			like = i;
+		}
+	}
+	for (size_t i = 0; most && i < h->n; i++) {
+		h->ranks[i].culprit = signature(&h->ranks[i], number, &op) && !is_same(&best, &op);
+		h->ranks[i].op = at_number(&h->ranks[i], number);
+	}
+	h->number = number;
+	h->op = at_number(&h->ranks[like], number);
+}
+
+static bool find_mismatch(struct hang *h, unsigned long long furthest)
+{
+	unsigned long long n = furthest > RECENT ? furthest - RECENT + 1 : 1;
+
+	for (; n <= furthest; n++) {
+		if (!differ(h, n))
+			continue;
+		mark_others(h, n);
+		return true;
+	}
+	return false;
+}
+
+static void name_operation(struct hang *h)
+{
+	for (size_t i = 0; i < h->n && !h->op && h->number; i++)
+		h->op = at_number(&h->ranks[i], h->number);
+	if (h->op)
+		h->func = h->op->func;
+	for (size_t i = 0; i < h->n && h->func < 0; i++)
+		if (h->ranks[i].number == h->number && h->number)
+			h->func = func_of(h->ranks[i].call);
+}
+
+/* Return true if some are in a call of NCCL that is no operation; those are not the ones that the others wait for, if there
+ * are others. */
+static bool in_calls(struct hang *h)
+{
+	size_t n = 0;
+	bool init = true;
+
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hang_rank *r = &h->ranks[i];
+
+		if (!r->call || is_of(func_of(r->call), CUDA_OPERATION))
+			continue;
+		n++;
+		init &= !r->m;
+		h->func = func_of(r->call);
+	}
+	if (!n)
+		return false;
+	h->verdict = init ? HANG_INIT : HANG_CALL;
+	for (size_t i = 0; i < h->n; i++)
+		h->ranks[i].culprit = n < h->n && (!h->ranks[i].call || is_of(func_of(h->ranks[i].call), CUDA_OPERATION));
+	return true;
+}
+
+static bool waits(const struct hang_rank *r)
+{
+	return r->call || r->complete == COMPLETE_NOT || (r->complete == COMPLETE_UNKNOWN && r->wait);
+}
+
+static size_t waiting(const struct hang *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += waits(&h->ranks[i]);
+	return n;
+}
+
+static void judge_unseen(struct hang *h)
+{
+	size_t n = waiting(h);
+
+	h->verdict = !n ? HANG_IDLE : n < h->n ? HANG_SUSPECT : HANG_PENDING;
+	for (size_t i = 0; i < h->n; i++)
+		h->ranks[i].culprit = n && !waits(&h->ranks[i]);
+}
+
+static void judge_seen(struct hang *h)
+{
+	unsigned long long furthest = 0, last = ~0ull;
+
+	for (size_t i = 0; i < h->n; i++) {
+		furthest = later(furthest, h->ranks[i].number);
+		last = h->ranks[i].number < last ? h->ranks[i].number : last;
+	}
+	if (find_mismatch(h, furthest)) {
+		h->verdict = HANG_MISMATCH;
+		return;
+	}
+	h->verdict = last < furthest ? HANG_BEHIND : waiting(h) ? HANG_PENDING : HANG_IDLE;
+	h->number = h->verdict == HANG_IDLE ? 0 : last < furthest ? last + 1 : furthest;
+	for (size_t i = 0; i < h->n; i++)
+		h->ranks[i].culprit = h->ranks[i].number < h->number;
+}
+
+static void judge(struct hang *h, unsigned long long now, unsigned long long stall_ns)
+{
+	for (size_t i = 0; i < h->n; i++)
+		h->moved = later(h->moved, h->ranks[i].moved);
+	if (in_calls(h))
+		;
+	else if (h->whole)
+		judge_seen(h);
+	else
+		judge_unseen(h);
+	name_operation(h);
+	if (h->verdict != HANG_IDLE && h->moved + stall_ns > now) {
+		h->verdict = HANG_MOVING;
+		for (size_t i = 0; i < h->n; i++)
+			h->ranks[i].culprit = false;
+	}
+}
+
+/* ---- All */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct hang_rank *p = a, *q = b;
+
+	return p->rank != q->rank ? p->rank - q->rank : p->pid - q->pid;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct hang *p = a, *q = b;
+
+	if (p->hash != q->hash)
+		return p->hash < q->hash ? -1 : 1;
+	return p->nranks - q->nranks;
+}
+
+struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
+			unsigned long long now, unsigned long long stall_ns)
+{
+	struct look l = { .communicators = communicators, .completion = completion, .inflight = inflight };
+
+	gather(&l);
+	for (size_t i = 0; i < l.hangs.n; i++) {
+		struct hang *h = &l.hangs.all[i];
+
+		qsort(h->ranks, h->n, sizeof(*h->ranks), by_rank);
+		judge(h, now, stall_ns);
+	}
+	if (l.hangs.n)
+		qsort(l.hangs.all, l.hangs.n, sizeof(*l.hangs.all), by_hash);
+	return l.hangs;
+}
+
+void hangs_free(struct hangs *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->all[i].ranks);
+	free(h->all);
+	*h = (struct hangs){ 0 };
+}

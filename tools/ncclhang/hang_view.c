@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "api/cuda_fn.h"
+#include "api/nccl.h"
+#include "base/die.h"
+#include "base/escape.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "ncclhang/hang.h"
+#include "ncclhang/hang_view.h"
+#include "ncclhang/rank_name.h"
+#include "proc/process_table.h"
+#include "sym/stack.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
+
+enum { SHOWN = 16 };	/* ranks whose stacks text has */
+
+struct hang_row {
+	unsigned long long time, hash, handle, rank, nranks, here, job_rank, local_rank, number, count, root, peer, stream, idle, call_age,
+		wait_age;
+	int pid, tid;
+	unsigned int device;
+	const char *verdict, *comm, *container, *func, *type, *op, *call, *wait, *completion;
+	bool complete, culprit;
+	const struct stack *stack;
+};
+
+OUT_WORD(row_type, "rank");
+
+#define AT(f) offsetof(struct hang_row, f)
+const struct field hang_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, and what it does */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "verdict", NULL, 0, OUT_STR, AT(verdict) },	/* of the communicator: idle, moving, init, call, mismatch, behind, pending or suspect */
+	{ "culprit", NULL, 0, OUT_BOOL, AT(culprit) },	/* the others wait for this rank, or it differs from them */
+	{ "communicator", NULL, 0, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
+	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t; null while it is being made */
+	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
+	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
+	{ "here", NULL, 0, OUT_UINT, AT(here) },	/* ranks of the communicator that are traced */
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* the thread that waits, or has called last */
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* its name */
+	{ "container", NULL, 0, OUT_STR, AT(container) },
+	{ "job_rank", NULL, 0, OUT_UINT, AT(job_rank) },	/* in the job, by RANK, SLURM_PROCID and the like; null if unknown */
+	{ "local_rank", NULL, 0, OUT_UINT, AT(local_rank) },	/* on the machine, by LOCAL_RANK and the like; null if unknown */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the last operation; null if unknown */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began: number is not comparable */
+	{ "number", NULL, 0, OUT_UINT, AT(number) },	/* collectives that the rank has come to */
+	{ "func", NULL, 0, OUT_STR, AT(func) },	/* of the last operation; null if there was none */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* of its values, as passed */
+	{ "data_type", NULL, 0, OUT_STR, AT(type) },	/* of its values: f32, bf16, ... */
+	{ "operator", NULL, 0, OUT_STR, AT(op) },	/* sum, prod, max, min, avg or custom */
+	{ "root", NULL, 0, OUT_UINT, AT(root) },	/* rank; null if there is none */
+	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if there is none */
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* of the operation */
+	{ "completion", NULL, 0, OUT_STR, AT(completion) },	/* of the operation: complete or pending; null if unknown */
+	{ "idle_ns", NULL, 0, OUT_UINT, AT(idle) },	/* since the rank last called, or an operation of it was found to be complete */
+	{ "call", NULL, 0, OUT_STR, AT(call) },	/* a function of NCCL that has not returned; null if there is none */
+	{ "call_ns", NULL, 0, OUT_UINT, AT(call_age) },	/* since its entry; null if there is none */
+	{ "wait", NULL, 0, OUT_STR, AT(wait) },	/* a function in which the process waits for the GPU; null if there is none */
+	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_age) },	/* since its entry, or since tracing began; null if there is none */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* of the thread, if culprit or with --all-stacks */
+	{ 0 }
+};
+
+static unsigned long long known(int n)
+{
+	return n < 0 ? OUT_NONE : (unsigned)n;
+}
+
+static unsigned long long since(unsigned long long now, unsigned long long then)
+{
+	return now > then ? now - then : 0;
+}
+
+static bool op_is_last(const struct hang_rank *r)
+{
+	return r->op == r->last;
+}
+
+/* ---- JSON */
+
+static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, struct rank_name name, unsigned long long now)
+{
+	static const char *const completions[] = { NULL, "pending", "complete" };
+	const struct comm_op *op = r->op;
+	struct hang_row row = {
+		.time = now, .verdict = hang_words[h->verdict], .culprit = r->culprit, .hash = h->hash ?: OUT_NONE,
+		.handle = r->m ? r->m->handle : OUT_NONE, .rank = known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
+		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
+		.job_rank = known(name.rank), .local_rank = known(name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
+		.complete = h->whole, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
+		.idle = since(now, r->moved), .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
+		.wait = r->wait ? r->wait->func : NULL, .wait_age = r->wait ? r->wait->age : OUT_NONE, .stack = r->stack,
+	};
+	const struct cuda_args *args = op ? &cuda_fns[op->func].args : NULL;
+
+	if (!op)
+		return row;
+	row.func = cuda_fns[op->func].name;
+	row.count = args->count ? op->count : OUT_NONE;
+	row.type = args->dtype ? nccl_type_name(op->type) : NULL;
+	row.op = args->redop ? nccl_operator_name(op->op) : NULL;
+	row.root = args->root ? known(op->other) : OUT_NONE;
+	row.peer = args->peer ? known(op->other) : OUT_NONE;
+	row.stream = stream_of(&cuda_fns[op->func], op->stream);
+	row.completion = op_is_last(r) ? completions[r->complete] : NULL;
+	return row;
+}
+
+/* ---- Text */
+
+/* Prints "rank 3" or "ranks 0-2,4" of those that are marked. */
+static void print_ranks(const struct hang *h, const bool *marked)
+{
+	const char *comma = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += marked[i];
+	printf("rank%s ", plural(n));
+	for (size_t i = 0; i < h->n; i++) {
+		size_t last = i;
+
+		if (!marked[i])
+			continue;
+		while (last + 1 < h->n && marked[last + 1] && h->ranks[last + 1].rank == h->ranks[last].rank + 1 && h->ranks[i].rank >= 0)
+			last++;
+		if (h->ranks[i].rank < 0)
+			printf("%s?", comma);
+		else
+			printf(last > i ? "%s%d-%d" : "%s%d", comma, h->ranks[i].rank, h->ranks[last].rank);
+		comma = ",";
+		i = last;
+	}
+}
+
+/* Returns how many there are. */
+static size_t print_culprits(const struct hang *h, bool others)
+{
+	bool *marked = xcalloc(h->n + 1, sizeof(*marked));
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		marked[i] = h->ranks[i].culprit != others;
+		n += marked[i];
+	}
+	print_ranks(h, marked);
+	free(marked);
+	return n;
+}
+
+static void print_operation(FILE *f, const struct comm_op *op)
+{
+	const struct cuda_fn *fn = &cuda_fns[op->func];
+	const char *type = nccl_type_name(op->type), *reduce = nccl_operator_name(op->op);
+
+	fputs(fn->name, f);
+	if (!op->message)
+		fprintf(f, " number %llu", op->number);
+	if (fn->args.count)
+		fprintf(f, " of %llu %s", op->count, type ?: "values of an unknown type");
+	if (fn->args.redop)
+		fprintf(f, ", %s", reduce ?: "unknown operator");
+	if (fn->args.root || fn->args.peer)
+		fprintf(f, ", %s %d", fn->args.root ? "root" : "peer", op->other);
+}
+
+static bool some_culprit(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].culprit)
+			return true;
+	return false;
+}
+
+static void print_number(const struct hang *h)
+{
+	if (h->op)
+		print_operation(stdout, h->op);
+	else
+		printf("%s number %llu", h->func < 0 ? "the collective" : cuda_fns[h->func].name, h->number);
+}
+
+static void print_verdict(const struct hang *h, unsigned long long now)
+{
+	const char *func = h->func < 0 ? "NCCL" : cuda_fns[h->func].name;
+	const char *time = out_ns(since(now, h->moved));
+
+	switch (h->verdict) {
+	case HANG_BEHIND:
+		printf(" %s not come to ", print_culprits(h, false) > 1 ? "have" : "has");
+		print_number(h);
+		printf(", for %s", time);
+		break;
+	case HANG_MISMATCH:
+		print_culprits(h, false);
+		printf(" called something else than ");
+		print_number(h);
+		printf(", %s ago", time);
+		break;
+	case HANG_INIT:
+	case HANG_CALL:
+		printf(" %s in %s for %s", print_culprits(h, true) > 1 ? "are" : "is", func, time);
+		if (h->verdict == HANG_INIT && h->nranks > (int)h->n)
+			printf("; %d of %d ranks have not come on this machine", h->nranks - (int)h->n, h->nranks);
+		else if (some_culprit(h)) {
+			fputs("; ", stdout);
+			printf(" %s not", print_culprits(h, false) > 1 ? "are" : "is");
+		}
+		break;
+	case HANG_PENDING:
+		printf("all ranks here wait");
+		if (h->number) {
+			fputs(" for ", stdout);
+			print_number(h);
+		}
+		printf(", for %s: the GPU, the network, or a rank elsewhere", time);
+		break;
+	case HANG_SUSPECT:
+		fputs(print_culprits(h, true) > 1 ? " wait, " : " waits, ", stdout);
+		printf(" %s not; earlier calls are unknown", print_culprits(h, false) > 1 ? "do" : "does");
+		break;
+	case HANG_MOVING:
+		printf("last call or completion %s ago", time);
+		break;
+	default:
+		printf("nothing is pending");
+		break;
+	}
+	putchar('\n');
+}
+
+/* What a rank does, without numbers that differ between ranks: returns it; the caller frees it. */
+static char *activity(const struct hang_rank *r)
+{
+	static const char *const completions[] = { "", ", not complete", ", complete" };
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		die(0, "out of memory");
+	if (r->op) {
+		print_operation(f, r->op);
+		fputs(op_is_last(r) ? completions[r->complete] : "", f);
+	} else if (r->m) {
+		fputs(r->m->whole ? "no operation" : "no operation seen", f);
+	}
+	if (r->call)
+		fprintf(f, "%sin %s", r->m ? "; " : "", r->call->func);
+	else if (r->wait)
+		fprintf(f, "; in %s", r->wait->func);
+	else
+		fputs("; in no call", f);
+	fclose(f);
+	return text;
+}
+
+static void print_thread(const struct hang_rank *r, struct helper_pool *helpers, struct process_table *processes)
+{
+	const struct rank_name name = rank_name_read(helpers, r->pid);
+	const char *container = process_container(processes, r->pid);
+	const char *comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : "";
+
+	printf("    rank %d: pid %d", r->rank, r->pid);
+	if (name.rank >= 0)
+		printf(", RANK %d", name.rank);
+	if (name.local_rank >= 0)
+		printf(", LOCAL_RANK %d", name.local_rank);
+	if (container)
+		printf(", container %s", container);
+	printf(", thread %d (", r->tid);
+	escape_text(stdout, comm);
+	fputs(")\n", stdout);
+	stack_text(r->stack);
+}
+
+static void print_text(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)
+{
+	char **says = xcalloc(h->n + 1, sizeof(*says));
+	bool *marked = xcalloc(h->n + 1, sizeof(*marked));
+	size_t shown = 0;
+
+	printf("[%s] communicator ", out_clock());
+	if (h->hash)
+		printf("0x%llx", h->hash);
+	else
+		putchar('?');
+	if (h->nranks)
+		printf(" of %d rank%s, %zu here", h->nranks, plural(h->nranks), h->n);
+	printf(": %s: ", hang_words[h->verdict]);
+	print_verdict(h, now);
+	for (size_t i = 0; i < h->n; i++)
+		says[i] = activity(&h->ranks[i]);
+	for (size_t i = 0; i < h->n; i++) {
+		unsigned long long moved = 0;
+
+		if (!says[i])
+			continue;
+		memset(marked, 0, h->n);
+		for (size_t k = h->n; k-- > i;) {
+			if (!says[k] || strcmp(says[i], says[k]))
+				continue;
+			marked[k] = true;
+			moved = h->ranks[k].moved > moved ? h->ranks[k].moved : moved;
+			if (k > i) {
+				free(says[k]);
+				says[k] = NULL;
+			}
+		}
+		fputs("  ", stdout);
+		print_ranks(h, marked);
+		printf(": %s, for %s\n", says[i], out_ns(since(now, moved)));
+		free(says[i]);
+		says[i] = NULL;
+	}
+	for (size_t i = 0; i < h->n; i++)
+		if ((h->ranks[i].stack || h->ranks[i].culprit) && shown++ < SHOWN)
+			print_thread(&h->ranks[i], helpers, processes);
+	if (shown > SHOWN)
+		printf("    ... and %zu more ranks: --json has them all\n", shown - SHOWN);
+	free(says);
+	free(marked);
+}
+
+void hang_print(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)
+{
+	if (!out_is_json()) {
+		print_text(h, helpers, processes, now);
+		return;
+	}
+	for (size_t i = 0; i < h->n; i++) {
+		struct hang_row row = row_of(h, &h->ranks[i], rank_name_read(helpers, h->ranks[i].pid), now);
+
+		row.container = process_container(processes, row.pid);
+		out_row(hang_fields, &row);
+	}
+}

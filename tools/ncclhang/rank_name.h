@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a launcher calls a process: its rank in the job, and on its machine, by its environment. */
+#ifndef RANK_NAME_H
+#define RANK_NAME_H
+
+struct helper_pool;
+
+struct rank_name {
+	int rank, local_rank;	/* -1: not known */
+};
+
+/* Reads the environment that the program began with: of torchrun, Slurm, Open MPI, MPICH, Intel MPI, MVAPICH2. */
+struct rank_name rank_name_read(struct helper_pool *helpers, int pid);
+
+#endif

@@ -208,7 +208,7 @@ static void start(void *ctx)
 
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, true);
 	inflight_start(&w->inflight);
-	w->events.interval_ns = LOOK_NS;
+	w->events.interval_ns = w->stall_ns && w->stall_ns < LOOK_NS ? w->stall_ns : LOOK_NS;
 	w->events.count = w->stall_ns ? 0 : 1;
 }
 

@@ -85,7 +85,7 @@ VERIFIED_ONCE int completion_mark(struct thread *t, __u64 event, __u64 stream, _
 
 	if (!s || capture_of(key.program, stream))
 		return 0;
-	s->marked = first.time = bpf_ktime_get_ns();
+	first.time = bpf_ktime_get_ns();
 	m = bpf_map_lookup_elem(&nccl_marks, &key);
 	if (m) {
 		m->stream = first.stream;
@@ -109,8 +109,8 @@ static __always_inline void completion_event(struct pt_regs *ctx, struct thread 
 	completion_mark(t, cuda_arg(c, row->event), stream, device_in(&t->device, stream));
 }
 
-/* A wait or a question has ended with success. */
-VERIFIED_ONCE int completion_done(struct thread *t, __u64 event, __u64 stream, __u32 device)
+/* A wait or a question has ended: with success, or not_ready. */
+VERIFIED_ONCE int completion_answer(struct thread *t, __u64 event, __u64 stream, __u32 device, bool not_ready)
 {
 	struct nccl_stream_key key = { .program = t ? t->program : 0, .stream = stream, .device = device };
 	struct nccl_mark_key mark = { .program = key.program, .event = event };
@@ -128,21 +128,28 @@ VERIFIED_ONCE int completion_done(struct thread *t, __u64 event, __u64 stream, _
 	s = bpf_map_lookup_elem(&nccl_streams, &key);
 	if (!s || s->done >= time)
 		return 0;
+	if (not_ready) {
+		s->pending = bpf_ktime_get_ns();
+		return 0;
+	}
 	s->done = time;
 	s->noticed = bpf_ktime_get_ns();
 	return 0;
 }
 
+enum { NOT_READY = 600 };	/* cudaErrorNotReady, CUDA_ERROR_NOT_READY */
+
 static __always_inline void completion_leave(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	const struct cuda_args *row = &cuda_rows[id];
 	__u64 stream = row->stream ? cuda_arg(&t->call, row->stream) : NCCL_ALL_STREAMS;
+	__u32 ret = PT_REGS_RC(ctx);
 
 	t->call.sp = 0;
-	if (PT_REGS_RC(ctx) || !t->program || row->ctx)
+	if ((ret && ret != NOT_READY) || !t->program || row->ctx)
 		return;
-	completion_done(t, row->event ? cuda_arg(&t->call, row->event) : 0, stream,
-			device_in(&t->device, row->stream ? stream : 0));
+	completion_answer(t, row->event ? cuda_arg(&t->call, row->event) : 0, stream,
+			  device_in(&t->device, row->stream ? stream : 0), ret);
 }
 
 /* The hash by which messages of NCCL name a communicator, since 2.26 (src/include/bitops.h: getHash(), src/init.cc:

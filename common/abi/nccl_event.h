@@ -41,7 +41,7 @@ struct nccl_stream_key {
 
 struct nccl_stream {
 	unsigned long long done;	/* what had been called before then is complete, ns */
-	unsigned long long marked;	/* when the last event was recorded in it, ns; 0: none */
+	unsigned long long pending;	/* when that was not so of an event that was asked about, ns; 0: never */
 	unsigned long long noticed;	/* when done was set, ns */
 	unsigned int share, unused;	/* share: the user's number, see abi/shares.h */
 };

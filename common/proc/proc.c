@@ -301,7 +301,7 @@ bool proc_environment(int pid, unsigned long long *start, unsigned long long *en
 	char line[1024];
 	const char *at = read_stat(pid, line, sizeof(line));
 
-	for (int field = 3; at && field <= 50; field++)
+	for (int field = 3; at && field < 50; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, " %llu %llu", start, end) == 2 && *start && *start < *end;
 }

@@ -14,7 +14,7 @@ C_CFLAGS = $(filter-out $(T_HEADERS) -isystem $(CUDA)/include,$(T_SIM_CFLAGS)) -
 
 C_DRV := $(T_DRV:%=$(C_SIM)/%.o) $(patsubst %,$(C_OBJ)/%.o,drv_device drv_capture drv_func)
 C_RT := $(T_RT:%=$(C_SIM)/%.o) $(patsubst %,$(C_OBJ)/%.o,rt_entry rt_properties rt_capture)
-CLIENT_FILES := $(if $(C_HEADERS),$(addprefix $(C_LIB)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1))
+CLIENT_FILES := $(if $(C_HEADERS),$(addprefix $(C_LIB)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1 libnccl.so.2))
 
 # for programs of CUDA 12, which brought no headers: those of the newest runtime 12
 C_HEADERS12 := $(firstword $(wildcard $(CLIENTS_CACHE)/cudart-12.9/lib/python3*/site-packages/nvidia/cuda_runtime/include))
@@ -54,6 +54,9 @@ $(C_LIB)/libcudart.so.13: $(C_RT) $(C_OBJ)/rt_rest.o $(T_DIR)/sim/libcudart13.ma
 	$(T_LINK_SO) -Wl,--version-script=$(filter %.map,$^)
 
 $(C_LIB)/libnvidia-ml.so.1: $(C_OBJ)/nvml.o | $(C_LIB)
+	$(T_LINK_SO)
+
+$(C_LIB)/libnccl.so.2: $(C_SIM)/nccl.o | $(C_LIB)
 	$(T_LINK_SO)
 
 $(C_OBJ12)/%.o: $(C_DIR)/%.c | $(C_OBJ12)

@@ -522,3 +522,58 @@ API(ncclRecv)(void *to, size_t n, ncclDataType_t type, int peer, ncclComm_t comm
 	begin_work(stream, &comm->meeting->sent[peer][comm->rank], 1, comm->received[peer]);
 	return ncclSuccess;
 }
+
+/* ---- Memory: registering it changes nothing */
+
+EXPORTED ncclResult_t ncclCommRegister(ncclComm_t c, void *memory, size_t size, void **handle);
+EXPORTED ncclResult_t ncclCommDeregister(ncclComm_t c, void *handle);
+EXPORTED ncclResult_t ncclCommWindowRegister(ncclComm_t c, void *memory, size_t size, void **window, int flags);
+EXPORTED ncclResult_t ncclCommWindowDeregister(ncclComm_t c, void *window);
+
+ncclResult_t ncclCommRegister(ncclComm_t c, void *memory, size_t size, void **handle)
+{
+	(void)size;
+	*handle = memory;
+	return check(c);
+}
+
+ncclResult_t ncclCommDeregister(ncclComm_t c, void *handle)
+{
+	(void)handle;
+	return check(c);
+}
+
+ncclResult_t ncclCommWindowRegister(ncclComm_t c, void *memory, size_t size, void **window, int flags)
+{
+	(void)flags;
+	return ncclCommRegister(c, memory, size, window);
+}
+
+ncclResult_t ncclCommWindowDeregister(ncclComm_t c, void *window)
+{
+	return ncclCommDeregister(c, window);
+}
+
+/* ---- Not simulated: only there for PyTorch to find */
+
+#define REFUSED(name) EXPORTED int name(void); int name(void) { return ncclInvalidUsage; }
+
+REFUSED(ncclCommGrow)
+REFUSED(ncclCommGetUniqueId)
+REFUSED(ncclCommMemStats)
+REFUSED(ncclCommSuspend)
+REFUSED(ncclCommResume)
+REFUSED(ncclCommRevoke)
+REFUSED(ncclDevCommCreate)
+REFUSED(ncclDevCommDestroy)
+REFUSED(ncclGetLsaMultimemDevicePointer)
+REFUSED(ncclGetPeerDevicePointer)
+REFUSED(ncclGroupSimulateEnd)
+REFUSED(ncclMemAlloc)
+REFUSED(ncclMemFree)
+REFUSED(ncclPutSignal)
+REFUSED(ncclSignal)
+REFUSED(ncclWaitSignal)
+REFUSED(ncclWinGetUserPtr)
+REFUSED(ncclRedOpCreatePreMulSum)
+REFUSED(ncclRedOpDestroy)

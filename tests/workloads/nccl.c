@@ -21,7 +21,8 @@
  *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
  *   sync             waits for what was called
  *   split-alone      rank 0 calls ncclCommSplit, the others do not
- *   sleep MS         in a function of its own
+ *   sleep MS         in a function of its own, as also:
+ *   late-rank R MS   rank R
  *   finalize destroy abort
  *   lost             a communicator that the other ranks do not come to: only rank 0
  *   rename NAME      of the thread
@@ -278,6 +279,8 @@ static int word(char **w)
 		return ok("sync", (int)cudaStreamSynchronize(NULL)), 0;
 	if (!strcmp(*w, "split-alone"))
 		return rank ? 0 : (split(1, true), 0);
+	if (!strcmp(*w, "late-rank"))
+		return rank == atoi(w[1]) ? load_data(atoi(w[2])) : (void)0, 2;
 	if (!strcmp(*w, "sleep"))
 		return load_data(atoi(w[1])), 1;
 	if (!strcmp(*w, "finalize"))

@@ -21,7 +21,7 @@ enum completeness completion_of(const struct completion *c, const struct communi
 	*noticed = one.noticed > all.noticed ? one.noticed : all.noticed;
 	if (one.done >= op->time || all.done >= op->time)
 		return COMPLETE;
-	return one.marked >= op->time ? COMPLETE_NOT : COMPLETE_UNKNOWN;
+	return one.pending >= op->time || all.pending >= op->time ? COMPLETE_NOT : COMPLETE_UNKNOWN;
 }
 
 void completion_program_ended(const struct completion *c, unsigned long long program)

@@ -20,8 +20,8 @@ struct completion {
 	.shares = &(skel)->data_nccl->nccl_shares }
 
 enum completeness {
-	COMPLETE_UNKNOWN,	/* no event was recorded behind it, and nothing waited for it */
-	COMPLETE_NOT,		/* as far as the program has asked */
+	COMPLETE_UNKNOWN,	/* the program has not asked */
+	COMPLETE_NOT,		/* when the program last asked */
 	COMPLETE,
 };
 

@@ -1,0 +1,147 @@
+# shellcheck shell=sh disable=SC2016,SC2086 # jq; words
+# On the simulated libnccl, where an operation takes until all ranks have called it.
+
+public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
+trap 'rm -rf "$public"; finish' EXIT
+export SIM_NCCL_DIR="$public"
+
+# hang OPTIONS WORDS: watches the program until it ends
+hang() {
+	rm -f "$public/said"
+	run ncclhang -w 300ms $1 -c "$bin/nccl $2 >$public/said"
+}
+
+# seen OPTIONS N WORDS: looks at a program that hangs already, when it has said N lines
+seen() {
+	"$bin/nccl" $3 >"$tmp/ready" & pid=$!
+	pids="$pids $pid"
+	until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" -ge '"$2"' ]'
+	sleep .3
+	run ncclhang $1 -p "$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+late='init watchdog allreduce 5 10 mark sync late-rank 1 1000 allreduce 1 7 mark sync'
+
+for kind in session multi perf inject; do
+	it "--attach $kind: a rank that has not come to a collective, by the number of its calls"
+	hang "--attach $kind -j" "3 $late"
+	status 0
+	json 3 '.verdict == "behind" and .nranks == 3 and .here == 3 and .complete'
+	json 1 '.culprit and .rank == 1 and .number == 5 and .count == 10 and .completion == "complete" and .wait == null'
+	json 2 '(.culprit | not) and .number == 6 and .count == 7 and .completion == "pending" and .wait == "cudaStreamSynchronize"'
+	json 2 '.operator == "sum" and .data_type == "f32" and .func == "ncclAllReduce" and .wait_ns > 200000000 and .rank != 1'
+	json 3 '.idle_ns > 300000000 and .idle_ns < 60000000000 and .call == null'
+	[ $kind = inject ] || json 1 '.rank == 1 and (.stack | map(.sym) | contains(["load_data", "main"]))'
+	json 3 true
+	silent
+done
+
+it "in text: who has not come to what, and what it does instead"
+hang '' "4 $late"
+status 0
+lines 1 '^\[[0-9:]+\] communicator 0x[0-9a-f]+ of 4 ranks, 4 here: behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
+lines 1 '^  ranks 0,2-3: ncclAllReduce number 6 of 7 f32, sum, not complete; in cudaStreamSynchronize, for [0-9.]+ m?s$'
+lines 1 '^  rank 1: ncclAllReduce number 5 of 10 f32, sum, complete; in no call, for [0-9.]+ m?s$'
+lines 1 '^    rank 1: pid [0-9]+, thread [0-9]+ \(nccl\)$'
+lines 1 '^        load_data\+0x'
+lines 1 '^1 hang reported$'
+
+it "each hang is reported once, and again when something has moved"
+hang -j '2 init late-rank 1 1000 allreduce 1 7 mark sync late-rank 1 1000 allreduce 1 11 mark sync'
+json 1 '.culprit and .number == 0 and .verdict == "behind"'
+json 1 '.culprit and .number == 1 and .verdict == "behind"'
+json 4 true
+
+it "ranks that call different things by the same number"
+hang -j '3 init allreduce 5 10 differ 2 allreduce 1 7 sync sleep 1000'
+json 3 '.verdict == "mismatch"'
+json 1 '.culprit and .rank == 2 and .count == 101'
+json 2 '(.culprit | not) and .count == 100'
+hang '' '3 init allreduce 5 10 differ 2 allreduce 1 7 sync sleep 1000'
+lines 1 ': mismatch: rank 2 called something else than ncclAllReduce number 6 of 100 f32, sum, [0-9.]+ m?s ago$'
+lines 1 '^  ranks 0-1: ncclAllReduce number 6 of 100 f32, sum; '
+lines 1 '^  rank 2: ncclAllReduce number 6 of 101 f32, sum; '
+
+it "all ranks have come, and nothing completes"
+SIM_NCCL_STUCK=1 hang -j '3 init watchdog allreduce 7 10 mark sleep 1000'
+json 3 '.verdict == "pending" and .number == 7 and .completion == "pending" and (.culprit | not)'
+SIM_NCCL_STUCK=1 hang '' '3 init watchdog allreduce 7 10 mark sleep 1000'
+lines 1 ': pending: all ranks here wait for ncclAllReduce number 7 of 10 f32, sum, for [0-9.]+ m?s: the GPU, the network, or a rank elsewhere$'
+
+it "what is complete is no hang, by the event behind it or by a wait; also if ranks do nothing for long"
+hang -j '3 init allreduce 7 10 mark watchdog sleep 1000'
+json 0 true
+SIM_NCCL_STUCK=1 hang -j '3 init allreduce 7 10 mark sleep 1000'	# nobody has asked
+json 0 true
+hang -j '3 init allreduce 7 10 sync sleep 1000'
+json 0 true
+hang '' '3 init ring 5 10 sync sleep 1000'
+lines 1 '^0 hangs reported$'
+lines 1 ''
+
+it "a message that its peer does not receive is pending"
+SIM_NCCL_STUCK=1 hang -j '2 init watchdog ring 3 10 mark sleep 1000'
+json 2 '.verdict == "pending" and .func == "ncclRecv" and .peer != .rank and .number == 0'
+
+it "a communicator that not all ranks come to make; and another call that waits for them"
+SIM_NCCL_MS=1000 hang -j '2 lost'
+json 1 '.verdict == "init" and .rank == 0 and .nranks == 3 and .here == 1 and .call == "ncclCommInitRank" and .handle == null'
+json 1 '.call_ns > 300000000'
+SIM_NCCL_MS=1000 hang '' '2 lost'
+lines 1 ' of 3 ranks, 1 here: init: rank 0 is in ncclCommInitRank for [0-9.]+ m?s; 2 of 3 ranks have not come on this machine$'
+SIM_NCCL_MS=1000 hang -j '3 init split-alone sleep 1000'
+json 3 '.verdict == "call"'
+json 1 '.rank == 0 and (.culprit | not) and .call == "ncclCommSplit"'
+json 2 '.culprit and .call == null and (.stack | map(.sym) | contains(["load_data"]))'
+SIM_NCCL_MS=1000 hang '' '3 init split-alone sleep 1000'
+lines 1 ': call: rank 0 is in ncclCommSplit for [0-9.]+ m?s; ranks 1-2 are not$'
+
+it "a program that hangs already: who waits and who does not, by what its watchdog asks about"
+seen -j 3 "3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync"
+status 0
+json 3 '.verdict == "suspect" and (.complete | not) and .nranks == 3'
+json 1 '.type == "rank" and .culprit and .rank == 1 and .wait == null and (.stack | map(.sym) | contains(["load_data", "main"]))'
+json 2 '.type == "rank" and (.culprit | not) and .wait == "cudaStreamSynchronize"'
+json 2 '.type == "running" and .func == "cudaStreamSynchronize" and (.complete | not)'
+seen '' 3 "3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync"
+lines 1 ' of 3 ranks, 3 here: suspect: ranks 0,2 wait, rank 1 does not; earlier calls are unknown$'
+lines 0 '^still waiting'
+seen '' 3 '3 init allreduce 5 10 sync sleep 9000'
+lines 1 '^no communicator of NCCL was seen$'
+
+it "one look at a program that works says so of each communicator"
+program "$bin/nccl" 3 wait init split 2 allreduce 3 10 sync wait
+tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+echo >&3
+wait "$tracer"
+json 6 '.type == "rank" and (.verdict == "idle" or .verdict == "moving") and (.culprit | not) and .complete'
+json 3 '.nranks == 3'
+json 3 '.nranks < 3 and .number == 3'
+exec 3>&-
+kill -9 "$pid"
+
+it "ranks have the names of their launcher"
+RANK=7 LOCAL_RANK=3 SLURM_PROCID=11 hang -j "1 init watchdog allreduce 1 10 mark sleep 1000"
+json 0 true
+SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 SLURM_PROCID=11 hang -j '1 init watchdog allreduce 1 10 mark sleep 1000'
+json 1 '.job_rank == 7 and .local_rank == 3'
+SIM_NCCL_STUCK=1 SLURM_PROCID=11 OMPI_COMM_WORLD_LOCAL_RANK=x hang -j '1 init watchdog allreduce 1 10 mark sleep 1000'
+json 1 '.job_rank == 11 and .local_rank == null'
+SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 hang -a '1 init watchdog allreduce 1 10 mark sleep 1000'
+lines 1 '^    rank 0: pid [0-9]+, RANK 7, LOCAL_RANK 3, thread [0-9]+ \(nccl\)$'
+lines 1 '^        load_data\+0x'
+
+it "--dump writes a pickle for each rank, which Python reads"
+hang "-q --dump $tmp/rank_" "3 init allreduce 3 10 allgather 2 5 reducescatter 2 7 alltoall 1 11 sync late-rank 1 1000 allreduce 1 13 sync"
+for rank in 0 1 2; do
+	python3 -c 'import json, pickle, sys; print(json.dumps(pickle.load(open(sys.argv[1], "rb"))))' "$tmp/rank_$rank" >"$tmp/out" || no "rank $rank"
+	json 1 '.version == "2.10" and (.pg_config | length) == 1 and (.pg_config[] | .ranks) == "[0, 1, 2]"'
+	json 1 "(.entries | length) == $([ $rank = 1 ] && echo 8 || echo 9)"
+	json 1 '[.entries[] | select(.profiling_name == "nccl:_all_gather_base" and .input_sizes == [[5]] and .output_sizes == [[15]])] | length == 2'
+	json 1 '[.entries[] | select(.profiling_name == "nccl:_reduce_scatter_base" and .input_sizes == [[21]] and .output_sizes == [[7]])] | length == 2'
+	json 1 '[.entries[] | select(.profiling_name == "nccl:all_to_all" and .input_sizes == [[33]] and .output_sizes == [[33]])] | length == 1'
+	json 1 '[.entries[] | select(.state == "completed")] | length == 8'
+	json 1 '[.entries[] | .collective_seq_id] == [range(1; (.entries | length) + 1)] and [.entries[] | .input_dtypes[0]] == [.entries[] | "Float"]'
+done

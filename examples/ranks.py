@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""ranks.py [RANKS [STEPS]]: as many processes, each a rank of one communicator of NCCL.  In each step they add up 4 MiB of
-gradients, and the last rank sends the first one a loss.
+"""ranks.py [RANKS [STEPS [LATE]]]: as many processes, each a rank of one communicator of NCCL.  In each step they add up 4 MiB
+of gradients, and the last rank sends the first one a loss.  Rank LATE loads data for 4 seconds before the last step.
 
 It calls CUDA and NCCL by ctypes, on this machine's GPUs or else on the simulated ones that 'make examples' builds."""
 import ctypes
 import os
 import sys
+import time
 
 MIB = 1024 * 1024
 FLOAT32, SUM = 7, 0
@@ -65,20 +66,25 @@ class Rank:
             check("ncclRecv", self.nccl.ncclRecv(self.loss, ctypes.c_size_t(1), FLOAT32, self.ranks - 1, self.comm, None))
         check("cudaStreamSynchronize", self.cuda.cudaStreamSynchronize(None))
 
-    def run(self, steps):
-        for _ in range(steps):
+    def load_batch(self):
+        time.sleep(4)
+
+    def run(self, steps, late):
+        for step in range(steps):
+            if self.rank == late and step == steps - 1:
+                self.load_batch()
             self.step()
         check("ncclCommDestroy", self.nccl.ncclCommDestroy(self.comm))
 
 
 def main():
-    ranks, steps = [int(word) for word in sys.argv[1:]] + [2, 3][len(sys.argv) - 1:]
+    ranks, steps, late = [int(word) for word in sys.argv[1:]] + [2, 3, -1][len(sys.argv) - 1:]
     ids = [os.pipe() for _ in range(ranks)]
     children = []
     for rank in range(ranks):    # what has called CUDA must not be forked
         child = os.fork()
         if child == 0:
-            Rank(rank, ranks, ids).run(steps)
+            Rank(rank, ranks, ids).run(steps, late)
             os._exit(0)
         children.append(child)
     sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))

@@ -141,9 +141,9 @@ lines 0 ''
 for t in $tools; do
 	[ "$t" != cudabt ] || continue
 	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
-	# cudaexporter has no call stacks and no JSON, nccltop no call stacks, others have no probes to place; their --list is of what is in a file
+	# cudaexporter has no call stacks and no JSON, nccltop no call stacks, ncclhang those of its culprits, others have no probes to place; their --list is of what is in a file
 	if inside "$t"; then grep -vx list "$tmp/common"; else cat "$tmp/common"; fi >"$tmp/must"
-	if [ "$t" = cudaexporter ] || [ "$t" = nccltop ] || inside "$t"; then comm -12 "$tmp/must" "$tmp/has"; else cat "$tmp/must"; fi | sed "s/^/$t /"
+	if [ "$t" = cudaexporter ] || [ "$t" = nccltop ] || [ "$t" = ncclhang ] || inside "$t"; then comm -12 "$tmp/must" "$tmp/has"; else cat "$tmp/must"; fi | sed "s/^/$t /"
 	! inside "$t" || continue
 	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
 	mv "$tmp/both" "$tmp/all"

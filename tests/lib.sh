@@ -57,7 +57,7 @@ attach_all() {
 	chmod 777 "$tmp"
 	umask 0
 	[ "$ATTACH" = inject ] || unprivileged=
-	for t in cudalaunchtop cudaleak cudamallocsnoop cudamemcpysize cudasynclatency cudatrace ncclsnoop nccltop; do
+	for t in cudalaunchtop cudaleak cudamallocsnoop cudamemcpysize cudasynclatency cudatrace ncclsnoop nccltop ncclhang; do
 		cat >"$tmp/path/$t" <<-END
 			#!/bin/sh
 			has=

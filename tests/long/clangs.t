@@ -68,6 +68,7 @@ for version in ${CLANGS:-14 22}; do
 				loads "$kind" "$tool" --web.listen-address 127.0.0.1:0 --kernels 3 --exemplars --collect.off-cpu
 				continue ;;
 			cudaleak) loads "$kind" "$tool" -C ;;
+			ncclhang) loads "$kind" "$tool" -a ;;
 			nccltop) loads "$kind" "$tool" -b ;;
 			*) loads "$kind" "$tool" -k ;;
 			esac

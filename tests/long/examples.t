@@ -116,6 +116,7 @@ for t in $tools; do
 	program=train
 	case $t in
 	ncclsnoop | nccltop) a='' program=ranks.py rounds=2 ;;
+	ncclhang) a='-w 1' program=ranks.py rounds='3 2 1' ;;
 	cudabounds | cudacoalesce) a='--blocks 1/64' rounds=1 ;;
 	cudakerneltime) a='' rounds=1 ;;
 	*) a='' rounds=7 ;;

@@ -35,7 +35,7 @@ struct hang_row {
 OUT_WORD(row_type, "rank");
 
 #define AT(f) offsetof(struct hang_row, f)
-const struct field hang_fields[] = {
+static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, and what it does */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "verdict", NULL, 0, OUT_STR, AT(verdict) },	/* of the communicator: idle, moving, init, call, mismatch, behind, pending or suspect */
@@ -342,6 +342,6 @@ void hang_print(const struct hang *h, struct helper_pool *helpers, struct proces
 		struct hang_row row = row_of(h, &h->ranks[i], rank_name_read(helpers, h->ranks[i].pid), now);
 
 		row.container = process_container(processes, row.pid);
-		out_row(hang_fields, &row);
+		out_row(all_fields, &row);
 	}
 }

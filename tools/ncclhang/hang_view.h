@@ -2,14 +2,9 @@
 /* Prints what the ranks of communicators do. */
 #ifndef HANG_VIEW_H
 #define HANG_VIEW_H
-#include <stdbool.h>
-#include "cli/field.h"
-
 struct hang;
 struct helper_pool;
 struct process_table;
-
-extern const struct field hang_fields[];
 
 /* Prints a communicator at a time (ns): in text its verdict and the ranks, in JSON a row for each rank. */
 void hang_print(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now);

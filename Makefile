@@ -44,6 +44,7 @@ INC     := -iquote common -iquote tools -iquote $(O)
 LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo -ldl
 # one tool's own
 LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcrypt
+LIBS_ncclhang := -ljansson
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
@@ -278,7 +279,7 @@ ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.
 $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@ 2>$@.said || \
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(LIBS_$*) $(ARCHIVES) -o $@ 2>$@.said || \
 		{ cat $@.said >&2; rm $@.said; exit 1; }
 	$(Q)sed "/: in function /{ N; /Using 'dlopen'/d; }" $@.said >&2; rm $@.said
 

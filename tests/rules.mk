@@ -73,7 +73,7 @@ T_NCCL_OLD := $(T_LIB)/nccl-old/libnccl.so.2
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NCCL) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
-	alu matrix texture ptxrw nccl-layout cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
@@ -350,6 +350,15 @@ $(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
 
 $(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# as the parts of a tool are, and with sanitizers
+T_RAS := $(wildcard tools/ncclhang/ras*.c)
+$(T_BIN)/nccl-ras: $(O)/tests/unit/nccl_ras.o $(T_RAS:%.c=$(O)/%.o) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_ncclhang) -o $@
+
+T_RAS_SANITIZED := tests/unit/nccl_ras.c $(T_RAS) $(wildcard common/proc/helper.c common/proc/confine.c)
+$(T_BIN)/nccl-ras-sanitized: $(T_RAS_SANITIZED) $(wildcard tools/ncclhang/ras*.h) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) -std=gnu11 $(WARN) $(SANITIZE) $(INC) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) $(LIBS_ncclhang) -o $@
 
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -17,6 +17,7 @@ fuzz-built:
 
 # fuzzers of a tool's own parts, or of some of them
 FUZZ_PARTS_cubin := $(O)/tools/gpuprobe/cubin.o
+FUZZ_PARTS_ras := $(patsubst %,$(O)/tools/ncclhang/ras_%.o,answer json read text)
 FUZZ_OWN_bt := cudabt
 FUZZ_OWN_identity := cudaexporter
 FUZZ_OWN_kernel := cudaexporter

@@ -80,10 +80,10 @@ const char *ras_take_host(char host[RAS_HOST_SIZE], const char *text)
 
 void ras_place_ranks(struct ras *r)
 {
-	struct ras_rank *next = r->ranks;
+	int next = 0;
 
 	for (int i = 0; i < r->ncomms; i++) {
-		r->comms[i].ranks = next;
+		r->comms[i].ranks = r->comms[i].nranks ? &r->ranks[next] : NULL;
 		next += r->comms[i].nranks;
 	}
 }

@@ -83,33 +83,50 @@ DEAD fd00::2 5501 -1 -1"
 	json 1 '.hash == "cf264af53edbe986" and .size == 8 and .ranks == 8'
 	json 4 '.state == "RUNNING" and .total == (if .rank == 3 then 1408 else 1409 end) and .AllReduce == -1 and
 		.pid == 4701 + .rank and .device == .rank and .init == -1'
-	json 4 '.rank > 3 and .state == "UNRESPONSIVE" and .pid == -1 and .host == "" and .total == -1'
+	json 4 '.rank > 3 and .state == "MISSING" and .pid == -1 and .host == "" and .total == -1'
 
 	it "$program: text of NCCL 2.26 has counts by function, statuses, errors and dead processes"
 	serve 2.26
 	ask
 	gone
-	answered '.version == "2.26.2" and .text and .comms == 3 and .unnamed == 0'
-	lines 26 '^'
+	answered '.version == "2.26.2" and .text and .comms == 3 and .garbled'
+	lines 24 '^'
 	equal "$(jq -c 'select(has("process"))' "$tmp/out")" '{"process":5502,"host":"10.0.0.2","dead":false}
 {"process":5503,"host":"10.0.0.2","dead":true}'
-	json 7 '.comm == "cf264af53edbe986" and .AllReduce == 1409 and .pid == -1 and .state == "RUNNING"'
-	json 1 '.comm == "cf264af53edbe986" and .AllReduce == 1408 and .rank == 5 and .pid == 5502 and .device == 1 and .nvml == 5'
+	json 5 '.comm == "cf264af53edbe986" and .AllReduce == 1409 and .pid == -1 and .state == "RUNNING"'
+	json 1 '.comm == "cf264af53edbe986" and .AllReduce == 1408 and .rank == 5 and .pid == 5501 and .device == 0 and .nvml == 4'
 	json 0 '.AllGather? >= 0'	# which half of the ranks has which count is not printed
-	equal "$(jq -r 'select(.comm == "27a079b828ff1a75") | "\(.rank) \(.state) \(.Broadcast)"' "$tmp/out")" \
-		"0 FINALIZE 31
-1 RUNNING 31
-2 RUNNING 31
-3 RUNNING 31
-4 FINALIZE 0
-5 NOCOMM -1
-6 UNRESPONSIVE -1
-7 DEAD -1"
-	equal "$(jq -r 'select(.comm == "ab") | "\(.init) \(.async) \(.pid)"' "$tmp/out")" \
-		"2 -1 4701
--1 6 4702
--1 6 4703
--1 1 -1"
+	equal "$(jq -r 'select(.comm == "e7a079b828ff1a75") | "\(.rank) \(.state) \(.Broadcast) \(.host) \(.pid)"' "$tmp/out")" \
+		"0 FINALIZE 31 10.0.0.1 4701
+1 RUNNING 31 10.0.0.1 4702
+2 RUNNING 31 10.0.0.1 4703
+3 RUNNING 31 10.0.0.1 4704
+4 FINALIZE 0 10.0.0.2 5501
+5 NOCOMM -1 10.0.0.1 4705
+6 UNRESPONSIVE -1 10.0.0.2 5502
+7 DEAD -1 10.0.0.2 5503"
+	equal "$(jq -r 'select(.comm == "ab") | "\(.state) \(.init) \(.async) \(.pid)"' "$tmp/out")" \
+		"INIT 2 -1 4701
+RUNNING -1 6 4702
+RUNNING -1 6 4703
+RUNNING -1 1 4704"
+
+	it "$program: text of NCCL 2.26 that is garbled has what is before the garbage"
+	serve 2.26-garbled
+	ask
+	gone
+	answered '.version == "2.26.2" and .text and .garbled and .comms == 1 and .unnamed == 0'
+	lines 14 '^'
+	json 4 '.state == "RUNNING" and .AllReduce == (if .rank == 3 then 1408 else 1409 end)'
+	json 4 '.state == "UNRESPONSIVE" and .pid == 5497 + .rank'
+
+	it "$program: a property that does not belong to its paragraph is left out"
+	serve text-state
+	ask
+	gone
+	answered '.garbled and .comms == 3'
+	json 6 '.comm == "e7a079b828ff1a75" and .state == "unknown"'
+	json 0 '.Broadcast? >= 0'
 
 	it "$program: text of a job without a problem names no communicator"
 	serve 2.28
@@ -148,7 +165,7 @@ DEAD fd00::2 5501 -1 -1"
 		it "$program: a hostile answer is refused: $kind"
 		refused $kind "$form" '.version == "2.30.7"'
 	done
-	for kind in text-size text-state text-rank; do
+	for kind in text-size text-rank; do
 		it "$program: a hostile answer is refused: $kind"
 		refused $kind "$form" '(.version | startswith("2.2"))'
 	done
@@ -167,6 +184,12 @@ DEAD fd00::2 5501 -1 -1"
 		gone
 		json 1 '.problem == "RAS timed out" and .ms >= 1000 and .ms < 4000'
 	done
+
+	it "$program: the wait can be canceled"
+	serve silent
+	run "$bin/$program" $$ 20000 "127.0.0.1:$port" 300
+	gone
+	json 1 '.problem == "canceled" and .ms >= 300 and .ms < 3000'
 
 	it "$program: a port where nothing listens is reported immediately"
 	ask 5000

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """ras.py KIND [PID]: a server as each process with NCCL has one, on a port of loopback that it prints.  Understands the
 commands of its version and answers what src/ras/client_support.cc of that version prints: a job of 8 ranks on two hosts.
+Compared, but for times, with that code compiled and run on such a job: 2.24, 2.26, 2.26-garbled, 2.28.7, and of 2.30 the first
+communicator.
 PID is that of rank 0.
 
   2.24        text: one host is unresponsive, rank 3 is one collective behind
   2.26        text: rank 5 is one AllReduce behind; another communicator is being finalized; a third has errors; a process is
               dead, one is unresponsive
+  2.26-garbled  the job of 2.24: this version prints garbage for all communicators after one with missing ranks (shortened)
   2.28        text: all is well
   2.28.7      JSON, which lacks commas if ranks are missing: one host is unresponsive, rank 3 is one AllReduce behind
   2.30        the same, with a second communicator: a rank aborted, one has it no more, one is dead
@@ -105,9 +108,9 @@ Communicators... (0.01s)
 
 Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
     #  in group  per comm  per node  per comm  in group
-    0         1         2         4         8         8   RUNNING  MISMATCH
-    1         1         2       1-2         8         5  FINALIZE  INCOMPLETE,MISMATCH
-    2         1         2         2         4         4   RUNNING  ERROR
+    0         1         2       1-4         8         5  FINALIZE  INCOMPLETE,MISMATCH
+    1         1         2       1-5         6         6   RUNNING  MISMATCH
+    2         1         1         4         4         4   RUNNING  ERROR,MISMATCH
 
 Errors
 ======
@@ -120,7 +123,7 @@ DEAD
   1 job process is considered dead (unreachable via the RAS network)
   Process 5503 on node 10.0.0.2 managing GPU 2 (NVML 6)
 
-#1-0 (27a079b828ff1a75) INCOMPLETE
+#0-0 (e7a079b828ff1a75) INCOMPLETE
   Missing communicator data from 2 ranks
   Rank 6 -- GPU 1 (NVML 5) managed by process 5502 on node 10.0.0.2
   Rank 7 -- GPU 2 (NVML 6) managed by process 5503 on node 10.0.0.2
@@ -132,21 +135,12 @@ DEAD
   2 ranks reported Remote process error
   Rank 1 -- GPU 1 managed by process 4702 on node 10.0.0.1
   Rank 2 -- GPU 2 managed by process 4703 on node 10.0.0.1
-  Rank 3 reported Unhandled CUDA error -- [process information not found]
+  Rank 3 reported Unhandled CUDA error -- GPU 3 managed by process 4704 on node 10.0.0.1
 
 Warnings
 ========
 
-#0-0 (cf264af53edbe986) MISMATCH
-  Communicator ranks have different AllGather operation counts
-  4 ranks have launched up to operation 23
-  4 ranks have not launched any operations
-
-  Communicator ranks have different AllReduce operation counts
-  7 ranks have launched up to operation 1409
-  Rank 5 has launched up to operation 1408 -- GPU 1 (NVML 5) managed by process 5502 on node 10.0.0.2
-
-#1-0 (27a079b828ff1a75) MISMATCH
+#0-0 (e7a079b828ff1a75) MISMATCH
   Communicator ranks have different status
   3 ranks have status RUNNING
   Rank 1 -- GPU 1 managed by process 4702 on node 10.0.0.1
@@ -159,6 +153,94 @@ Warnings
   Communicator ranks have different Broadcast operation counts
   4 ranks have launched up to operation 31
   Rank 4 has not launched any operations -- GPU 0 (NVML 4) managed by process 5501 on node 10.0.0.2
+
+#1-0 (cf264af53edbe986) MISMATCH
+  Communicator ranks have different AllGather operation counts
+  3 ranks have launched up to operation 23
+  3 ranks have not launched any operations
+
+  Communicator ranks have different AllReduce operation counts
+  5 ranks have launched up to operation 1409
+  Rank 5 has launched up to operation 1408 -- GPU 0 (NVML 4) managed by process 5501 on node 10.0.0.2
+
+#2-0 (00000000000000ab) MISMATCH
+  Communicator ranks have different status
+  3 ranks have status RUNNING
+  Rank 0 has status INIT -- GPU 0 managed by process 4701 on node 10.0.0.1
+"""
+
+TEXT_GARBLED = """\
+NCCL version 2.26.2 compiled with CUDA 12.8
+CUDA runtime version 12080, driver version 12080
+
+""" + TABLE % "5.01s" + """\
+    0         1         1         4         8         4   RUNNING  INCOMPLETE,MISMATCH
+    1         2         0         0         0         0    NOCOMM  INCOMPLETE
+    2         1         0         0         0         0    NOCOMM      OK
+
+Errors
+======
+
+INCOMPLETE
+  Missing communicator data from 4 job processes
+  Process 5501 on node 10.0.0.2 managing GPU 0
+  Process 5502 on node 10.0.0.2 managing GPU 1
+  Process 5503 on node 10.0.0.2 managing GPU 2
+  Process 5504 on node 10.0.0.2 managing GPU 3
+
+#0-0 (cf264af53edbe986) INCOMPLETE
+  Missing communicator data from 4 ranks
+  Rank 4 -- GPU 0 managed by process 5501 on node 10.0.0.2
+  Rank 5 -- GPU 1 managed by process 5502 on node 10.0.0.2
+  Rank 6 -- GPU 2 managed by process 5503 on node 10.0.0.2
+  Rank 7 -- GPU 3 managed by process 5504 on node 10.0.0.2
+
+#1-0 (6500000200000005) INCOMPLETE
+  Missing communicator data from 257 ranks
+  Rank 6 -- GPU 2 managed by process 5503 on node 10.0.0.2
+  Rank 7 -- GPU 3 managed by process 5504 on node 10.0.0.2
+  Rank 256 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 5 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 1192583169 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank -1972291554 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 1 -- [process information not found]
+  Rank 5 -- [process information not found]
+
+#1-1 (6600000200000006) INCOMPLETE
+  Missing communicator data from 514 ranks
+  Rank 7 -- GPU 3 managed by process 5504 on node 10.0.0.2
+  Rank 256 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 5 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 1192583169 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank -1972291554 -- [process information not found]
+  Rank 0 -- [process information not found]
+  Rank 1 -- [process information not found]
+  Rank 5 -- [process information not found]
+
+Warnings
+========
+
+TIMEOUT
+  Encountered 2 communication timeouts while gathering communicator data
+
+#0-0 (cf264af53edbe986) MISMATCH
+  Communicator ranks have different AllReduce operation counts
+  3 ranks have launched up to operation 1409
+  Rank 0 -- GPU 0 managed by process 4701 on node 10.0.0.1
+  Rank 1 -- GPU 1 managed by process 4702 on node 10.0.0.1
+  Rank 2 -- GPU 2 managed by process 4703 on node 10.0.0.1
+  Rank 3 has launched up to operation 1408 -- GPU 3 managed by process 4704 on node 10.0.0.1
 
 """
 
@@ -275,6 +357,7 @@ def changed(what, into):
 
 answers = {
     "2.24": lambda n: TEXT_2_24, "2.26": lambda n: TEXT_2_26, "2.28": lambda n: TEXT_2_28,
+    "2.26-garbled": lambda n: TEXT_GARBLED,
     "2.28.7": lambda n: json_of("2.28.7"), "2.30": lambda n: good,
     "2.30-comma": lambda n: json_of("2.30", decimal=","),
     "other-job": lambda n: json_of("2.30", first_pid if n % 2 else 4711),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* nccl-ras PID MS [ADDRESS]: asks the RAS of the process's job, and prints an object for the answer, each process that RAS
- * names, each communicator and each of its ranks; -1 and "" are what is unknown.
+/* nccl-ras PID MS [ADDRESS [CANCEL_MS]]: asks the RAS of the process's job, and prints an object for the answer, each process
+ * that RAS names, each communicator and each of its ranks; -1 and "" are what is unknown.
  * nccl-ras read json|text <FILE: reads that instead, without a helper process. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +32,10 @@ static void print_rank(const struct ras_comm *comm, const struct ras_rank *rank)
 
 static void print(const struct ras *r, bool ok, unsigned long long ns)
 {
-	printf("{\"ok\":%s,\"problem\":\"%s\",\"errno\":%d,\"version\":\"%s\",\"text\":%s,\"has_process\":%s,\"timeouts\":%d,"
-	       "\"comms\":%d,\"unnamed\":%d,\"ms\":%llu}\n", ok ? "true" : "false", ok ? "" : ras_problem(r), r->err,
-	       r->version, r->text ? "true" : "false", r->has_process ? "true" : "false", r->timeouts, r->ncomms, r->unnamed,
-	       ns / 1000000);
+	printf("{\"ok\":%s,\"problem\":\"%s\",\"errno\":%d,\"version\":\"%s\",\"text\":%s,\"garbled\":%s,", ok ? "true" : "false",
+	       ok ? "" : ras_problem(r), r->err, r->version, r->text ? "true" : "false", r->garbled ? "true" : "false");
+	printf("\"has_process\":%s,\"timeouts\":%d,\"comms\":%d,\"unnamed\":%d,\"ms\":%llu}\n",
+	       r->has_process ? "true" : "false", r->timeouts, r->ncomms, r->unnamed, ns / 1000000);
 	for (int i = 0; ok && i < r->nprocesses; i++)
 		printf("{\"process\":%d,\"host\":\"%s\",\"dead\":%s}\n", r->processes[i].pid, r->processes[i].host,
 		       r->processes[i].dead ? "true" : "false");
@@ -68,19 +68,24 @@ static int read_input(const char *form)
 	return 0;
 }
 
+static bool go_on(void *end)
+{
+	return clock_ns() < *(unsigned long long *)end;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long long began = clock_ns();
+	unsigned long long began = clock_ns(), end = argc > 4 ? began + 1000000ull * atoi(argv[4]) : NO_VALUE;
 	struct ras r;
 	bool ok;
 
 	if (argc == 3 && !strcmp(argv[1], "read"))
 		return read_input(argv[2]);
 	if (argc < 3) {
-		fprintf(stderr, "usage: nccl-ras PID MS [ADDRESS] | read json|text\n");
+		fprintf(stderr, "usage: nccl-ras PID MS [ADDRESS [CANCEL_MS]] | read json|text\n");
 		return EXIT_USAGE;
 	}
-	ok = ras_ask(&r, atoi(argv[1]), argc > 3 ? argv[3] : NULL, strtoul(argv[2], NULL, 10), NULL, NULL) == RAS_OK;
+	ok = ras_ask(&r, atoi(argv[1]), argc > 3 ? argv[3] : NULL, strtoul(argv[2], NULL, 10), go_on, &end) == RAS_OK;
 	print(&r, ok, clock_ns() - began);
 	ras_free(&r);
 	return 0;

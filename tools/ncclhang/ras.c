@@ -26,7 +26,7 @@ enum {
 	START_MS = 1000,	/* of the helper process, and until its answer has come */
 	END_MS = 200,		/* of the helper process */
 	ANSWER_MAX = 16 << 20,
-	HELPER_MEMORY = 400 << 20,	/* jansson's objects for 16 MiB of text */
+	HELPER_MEMORY = 220 << 20,	/* jansson's objects for 16 MiB of text */
 	CPU_SECONDS = 10,
 	TRIES = 8,		/* for an answer of the process's job, if two jobs share the port */
 };
@@ -212,8 +212,10 @@ static void ask(const struct question *q, struct ras *r)
 		struct ras next = { 0 };
 
 		ask_once(&next, &to, q->timeout_ms, end, true);
-		if (next.result == RAS_TOO_LARGE)	/* text is shorter: it names few ranks */
+		if (next.result == RAS_TOO_LARGE) {	/* text is shorter: it names few ranks */
+			ras_free(&next);
 			ask_once(&next, &to, q->timeout_ms, end, false);
+		}
 		if (i && next.result)	/* what was answered before is better */
 			break;
 		ras_free(r);
@@ -253,8 +255,8 @@ static bool is_string(const char *s, size_t size)
 static bool is_head(const struct ras *r)
 {
 	return (unsigned)r->result < RAS_RESULTS && is_string(r->version, sizeof(r->version)) && is_bool(&r->text) &&
-	       is_bool(&r->has_process) && r->ncomms >= 0 && r->ncomms <= RAS_COMMS_MAX && r->nprocesses >= 0 &&
-	       r->nprocesses <= RAS_PROCESSES_MAX;
+	       is_bool(&r->garbled) && is_bool(&r->has_process) && r->ncomms >= 0 && r->ncomms <= RAS_COMMS_MAX &&
+	       r->nprocesses >= 0 && r->nprocesses <= RAS_PROCESSES_MAX;
 }
 
 /* Copies n elements from *from, and moves it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* NCCL's RAS: since 2.24 each process of a job listens for questions about the whole job, on all its hosts
- * (NCCL, docs/userguide/source/troubleshooting/ras.rst; the answers are printed by src/ras/client_support.cc).
+ * (NCCL's user guide, Troubleshooting, RAS; the answers are printed by NCCL's src/ras/client_support.cc).
  * What NCCL 2.28.7 and later answer has every rank of every communicator; what 2.24 to 2.28.6 answer is text, which
  * names only communicators with a problem, and of their ranks mostly those that differ from the others.  No version
  * reports since when a job runs.
@@ -26,7 +26,7 @@ enum ras_state {
 	RAS_NOCOMM,		/* its process answers, but has no such communicator: not yet, or no more */
 	RAS_UNRESPONSIVE,	/* its process did not answer in time */
 	RAS_DEAD,		/* its process could not be reached for a minute */
-	RAS_MISSING,		/* RAS_UNRESPONSIVE or RAS_DEAD */
+	RAS_MISSING,		/* one of the last three: text of NCCL 2.24 and 2.25 has no more */
 	RAS_STATES
 };
 
@@ -79,8 +79,11 @@ struct ras {
 	/* The process is among the ranks.  If it is not, and the answer is no text, this may be another job of the same user:
 	 * their processes share the port (SO_REUSEPORT), and the kernel chooses who answers. */
 	bool has_process;
+	/* Text of NCCL 2.26 to 2.28 that may lack communicators with a problem, and have some that do not exist: those
+	 * versions print others' memory after a communicator that has missing ranks. */
+	bool garbled;
 	int timeouts;		/* that RAS had while it collected the answer */
-	int unnamed;		/* communicators without a problem, which text does not name */
+	int unnamed;		/* communicators without a problem, which text does not name; 0 if it is garbled */
 	int ncomms, nprocesses;
 	struct ras_comm *comms;
 	struct ras_process *processes;

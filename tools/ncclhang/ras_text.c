@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What NCCL 2.24 to 2.28.6 answer: rasClientRunInit(), rasClientRunComms() and rasClientBreakDownErrors() in
+/* What NCCL 2.24 to 2.28.6 answer: rasClientRunInit(), rasClientRunComms() and rasClientBreakDownErrors(), in its
  * src/ras/client_support.cc.  A communicator with a problem has a paragraph for each kind of problem:
  *
  *   #0-0 (cf264af53edbe986) MISMATCH
@@ -8,7 +8,10 @@
  *     Rank 5 has launched up to operation 1408 -- GPU 1 managed by process 4715 on node 10.0.0.2
  *
  * Verbose text names the ranks of a group if they are less than half of all, or one.  If those of one group are not named,
- * they are the rest. */
+ * they are the rest.
+ *
+ * NCCL 2.26 to 2.28 skip too little memory after a communicator that has missing ranks (rasClientRunComms(), the loop over
+ * commsData->comms), and print what is there as further communicators, with sizes and ranks that cannot be. */
 #include <limits.h>
 #include <string.h>
 #include "base/die.h"
@@ -17,7 +20,7 @@
 
 /* A row of the table of groups, in which communicators are alike. */
 struct row {
-	int size;		/* of each communicator */
+	int size;		/* of each communicator; 0 if it cannot be */
 	enum ras_state state;	/* of the ranks that are not said to have another */
 };
 
@@ -40,7 +43,9 @@ struct text_reader {
 	bool in_rows, has_comms, has_errors, has_warnings;
 	int ncomms;		/* in all rows */
 	int comm, first;	/* the current communicator's index and that of its first rank; comm is -1 if there is none */
-	int group, index;	/* "#0-1" of the last communicator that was added */
+	bool may_garble;	/* the version may, so that paragraphs that cannot be are left out */
+	bool in_garbled;	/* such a paragraph: its lines are left out */
+	bool has_missing;	/* a communicator has missing ranks */
 	bool dead;		/* lines of processes are about dead ones */
 	bool has_dead, has_unresponsive;
 	struct block block;
@@ -207,21 +212,36 @@ static void begin_block(struct text_reader *t, enum topic topic, int function)
 }
 
 /* "    0         1         4       7-8        32        32   RUNNING  INCOMPLETE" */
-static bool read_row(struct text_reader *t, const char *at)
+static bool parse_row(struct text_reader *t, const char *at, struct row *to)
 {
 	int group, comms, nodes, per_node, in_group;
 	unsigned long long state;
-	struct row row;
+	struct row row = { 0 };
 
 #define NEXT(value) (at += strspn(at, " "), take_int(&at, value))
 	if (!NEXT(&group) || !NEXT(&comms) || !NEXT(&nodes) || !NEXT(&per_node) || (skip(&at, "-") && !NEXT(&per_node)) ||
 	    !NEXT(&row.size) || !NEXT(&in_group))
 		return false;
 	at += strspn(at, " ");
-	if (group != t->nrows || t->nrows == RAS_COMMS_MAX || row.size < 1 || !take_state(&at, &state) ||
+	if (group != t->nrows || row.size < 1 || !take_state(&at, &state) ||
 	    __builtin_add_overflow(t->ncomms, comms, &t->ncomms))
 		return false;
 	row.state = state;
+	*to = row;
+	return true;
+}
+
+static bool read_row(struct text_reader *t, const char *line)
+{
+	struct row row = { 0 };
+
+	if (!parse_row(t, line, &row)) {
+		if (!t->may_garble)
+			return false;
+		t->to.r->garbled = true;
+	}
+	if (t->nrows == RAS_COMMS_MAX)
+		return false;
 	if (t->nrows == t->rows_room) {
 		t->rows_room = t->rows_room ? 2 * t->rows_room : 16;
 		t->rows = xrealloc(t->rows, t->rows_room, sizeof(*t->rows));
@@ -232,20 +252,20 @@ static bool read_row(struct text_reader *t, const char *at)
 
 static bool add_comm(struct text_reader *t, int group, unsigned long long hash)
 {
-	struct ras_comm *comm = ras_add_comm(&t->to);
+	int size = t->rows[group].size;
+	struct ras_comm *comm = size && size <= RAS_RANKS_MAX - t->to.nranks ? ras_add_comm(&t->to) : NULL;
 
+	t->comm = -1;
 	if (!comm)
 		return false;
 	comm->hash = hash;
-	comm->size = t->rows[group].size;
+	comm->size = size;
 	t->comm = t->to.r->ncomms - 1;
 	t->first = t->to.nranks;
-	t->listed = xrealloc(t->listed, comm->size < RAS_RANKS_MAX ? comm->size : RAS_RANKS_MAX, 1);
-	for (int i = 0; i < comm->size; i++) {
+	t->listed = xrealloc(t->listed, size, 1);
+	for (int i = 0; i < size; i++) {
 		struct ras_rank *rank = ras_add_rank(&t->to);
 
-		if (!rank)
-			return false;
 		rank->rank = i;
 		rank->state = t->rows[group].state;
 	}
@@ -273,6 +293,7 @@ static bool read_comm(struct text_reader *t, const char *at)
 	int group, index;
 
 	end_block(t);
+	t->comm = -1;
 	if (!take_int(&at, &group) || !skip(&at, "-") || !take_int(&at, &index) || !skip(&at, " (") || group >= t->nrows)
 		return false;
 	for (int i = 0; i < 16; i++) {
@@ -377,11 +398,12 @@ static bool read_rank(struct text_reader *t, const char *at)
 		rank->state = state_of_missing(t, rank);
 	else
 		apply(t, rank, value);
+	t->has_missing = t->has_missing || is_missing(rank->state);
 	return true;
 }
 
-/* "5,6,7" */
-static bool read_list(struct text_reader *t, const char *at, bool missing)
+/* "5,6,7": of NCCL 2.24 and 2.25, which do not print why a rank is missing. */
+static bool read_list(struct text_reader *t, const char *at, enum ras_state state)
 {
 	bool cut_off = strlen(at) >= LIST_SIZE - 1;
 	int number;
@@ -393,7 +415,8 @@ static bool read_list(struct text_reader *t, const char *at, bool missing)
 			break;
 		t->block.listed++;
 		t->listed[number] = true;
-		rank_of(t, number)->state = missing ? state_of_missing(t, rank_of(t, number)) : RAS_NOCOMM;
+		if (!is_missing(rank_of(t, number)->state))
+			rank_of(t, number)->state = state;
 	} while (skip(&at, ","));
 	return !*at;
 }
@@ -424,9 +447,9 @@ static bool read_of_comm(struct text_reader *t, const char *at)
 	if (skip(&at, "Communicator ranks have different "))
 		return read_topic(t, at);
 	if (skip(&at, "The missing rank: ") || skip(&at, "The missing ranks: "))
-		return read_list(t, at, true);
+		return read_list(t, at, RAS_MISSING);
 	if (skip(&at, "The unknown ranks: "))
-		return read_list(t, at, false);
+		return read_list(t, at, RAS_NOCOMM);
 	if (skip(&at, "Missing communicator data from ")) {
 		begin_block(t, MISSING, 0);
 		return true;
@@ -471,8 +494,36 @@ static bool is_title(const char *line, struct text_reader *t)
 	else if (strcmp(line, "TIMEOUT"))
 		return false;
 	t->dead = !strcmp(line, "DEAD");
+	t->in_garbled = false;
 	end_block(t);
 	t->comm = -1;
+	return true;
+}
+
+/* Leaves out the communicator, if it was just added, and the lines about it. */
+static bool leave_out(struct text_reader *t)
+{
+	struct ras *r = t->to.r;
+
+	if (!t->may_garble)
+		return false;
+	if (t->comm >= 0 && t->comm == r->ncomms - 1) {
+		t->to.nranks -= comm_of(t)->size;
+		r->ncomms--;
+	}
+	t->comm = -1;
+	t->block = (struct block){ 0 };
+	t->in_garbled = r->garbled = true;
+	return true;
+}
+
+static bool find_version(struct text_reader *t, const char *at)
+{
+	char *version = t->to.r->version;
+
+	if (!ras_take_version(version, at))
+		return false;
+	t->may_garble = !strncmp(version, "2.26.", 5) || !strncmp(version, "2.27.", 5) || !strncmp(version, "2.28.", 5);
 	return true;
 }
 
@@ -480,7 +531,7 @@ static bool read_line(struct text_reader *t, const char *line)
 {
 	if (!t->has_comms) {
 		if (skip(&line, "NCCL version "))
-			return ras_take_version(t->to.r->version, line);
+			return find_version(t, line);
 		t->has_comms = skip(&line, "Communicators...");
 		return true;
 	}
@@ -496,11 +547,15 @@ static bool read_line(struct text_reader *t, const char *line)
 		t->in_rows = strstr(line, "#  in group");
 		return true;
 	}
-	if (skip(&line, "#"))
-		return read_comm(t, line);
+	if (skip(&line, "#")) {
+		t->in_garbled = false;
+		return read_comm(t, line) || leave_out(t);
+	}
 	if (!skip(&line, "  "))
 		return *line == '=';
-	return t->comm < 0 ? read_of_job(t, line) : read_of_comm(t, line);
+	if (t->in_garbled)
+		return true;
+	return t->comm < 0 ? read_of_job(t, line) : read_of_comm(t, line) || leave_out(t);
 }
 
 bool ras_read_text(char *text, size_t size, struct ras *r)
@@ -515,7 +570,8 @@ bool ras_read_text(char *text, size_t size, struct ras *r)
 	}
 	if (ok)
 		end_block(&t);
-	r->unnamed = t.ncomms - r->ncomms;
+	r->garbled = r->garbled || (t.may_garble && t.has_missing && t.ncomms > 1);
+	r->unnamed = r->garbled ? 0 : t.ncomms - r->ncomms;
 	free(t.rows);
 	free(t.listed);
 	ras_place_ranks(r);

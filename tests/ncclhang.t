@@ -111,6 +111,39 @@ lines 0 '^still waiting'
 seen '' 3 '3 init allreduce 5 10 sync sleep 9000'
 lines 1 '^no communicator of NCCL was seen$'
 
+it "NCCL's RAS is asked about ranks elsewhere and earlier calls"
+for kind in 2.30 ''; do
+	"$bin/nccl" 3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync >"$tmp/ready" & pid=$!
+	pids="$pids $pid"
+	until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" -ge 3 ]'
+	port=1
+	if [ -n "$kind" ]; then
+		: >"$tmp/port"
+		python3 tests/sim/ras.py $kind "$(pgrep -P "$pid" -o)" "$(sed -n 's/^rank 0 of 3: //p' "$tmp/ready")" >"$tmp/port" 9>&- & server=$!
+		pids="$pids $server"
+		until_true test -s "$tmp/port"
+		port=$(cat "$tmp/port")
+	fi
+	for how in '' -j --no-ras; do
+		run ncclhang $how --ras "127.0.0.1:$port" -p "$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')"
+		case $kind$how in
+		2.30)
+			lines 1 '^  RAS of NCCL 2\.30\.7: these ranks are not as the others$'
+			lines 1 '^    rank 3 on 10\.0\.0\.1, its pid [0-9]+: RUNNING, 1438 of 1439 collectives called$'
+			lines 4 '^    rank [4-7] on 10\.0\.0\.2, its pid [0-9]+: UNRESPONSIVE$' ;;
+		2.30-j)
+			json 8 '.type == "ras" and .nranks == 8 and .nccl_version == "2.30.7"'
+			json 1 '.type == "ras" and .rank == 3 and .behind == 1 and .all_reduce == 1408 and .state == "RUNNING" and .host == "10.0.0.1"'
+			json 4 '.type == "ras" and .behind == null and .state == "UNRESPONSIVE" and .async_error == null' ;;
+		'') lines 1 '^  nothing listens' ;;
+		*--no-ras) lines 0 RAS ;;
+		*) json 0 '.type == "ras"' ;;
+		esac
+	done
+	kill -9 "$pid" ${kind:+"$server"}
+	wait "$pid" 2>/dev/null
+done
+
 it "one look at a program that works says so of each communicator"
 program "$bin/nccl" 3 wait init split 2 allreduce 3 10 sync wait
 tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"

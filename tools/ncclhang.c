@@ -14,6 +14,9 @@
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_view.h"
+#include "ncclhang/ras.h"
+#include "ncclhang/ras_view.h"
+#include "session/signals.h"
 #include "session/tool.h"
 #include "view/inflight_view.h"
 #include "ncclhang.skel.h"
@@ -31,7 +34,8 @@ static const struct usage usage = {
 };
 
 struct watch {
-	bool all_stacks;
+	bool all_stacks, no_ras;
+	const char *ras_address;
 	long stall_ns;		/* 0: one look */
 	const char *dump;	/* prefix of files, or NULL */
 	struct communicators communicators;
@@ -48,6 +52,8 @@ struct watch {
 
 /* LOOK_NS: how long one look lasts, as programs ask about their communicators several times a second; STILL_NS: for so long
  * nothing moves in a hang.  WATCH_NS: with --command. */
+enum { RAS_MS = 11000 };	/* as NCCL's own client */
+
 static const long LOOK_NS = 1000000000, STILL_NS = 500000000, WATCH_NS = 10000000000;
 
 /* ---- Stacks */
@@ -108,12 +114,31 @@ static void remember(struct watch *w, const struct hangs *h)
 	w->ntold = n;
 }
 
+static bool no_signal(void *ctx)
+{
+	(void)ctx;
+	return !signal_caught();
+}
+
+/* Of what the probes do not see: ranks on other machines, and what was called before tracing began. */
+static void ask_ras(const struct watch *w, const struct hang *h, unsigned long long now)
+{
+	struct ras r;
+
+	if (w->no_ras || !h->hash || h->verdict == HANG_IDLE || h->verdict == HANG_MOVING || (h->whole && (int)h->n == h->nranks))
+		return;
+	ras_ask(&r, h->ranks[0].pid, w->ras_address, RAS_MS, no_signal, NULL);
+	ras_print(&r, h->hash, now);
+	ras_free(&r);
+}
+
 static void print_hang(struct watch *w, struct hang *h, unsigned long long now)
 {
 	struct inflight_row *rows = w->inflight.rows;
 
 	find_stacks(w, h);
 	hang_print(h, w->session.probes.helpers, &w->session.processes, now);
+	ask_ras(w, h, now);
 	w->reports++;
 	for (size_t i = 0; i < h->n; i++) {
 		if (h->ranks[i].call)
@@ -243,6 +268,8 @@ int main(int argc, char **argv)
 		OPT_TIME('w', "watch", "SECONDS", &watch.stall_ns, VALUE_S, 1,
 			 "go on, and report where nothing has moved for SECONDS; with --command 10"),
 		OPT_STR(0, "dump", "PREFIX", &watch.dump, "also write PREFIX0, PREFIX1, ... for torchfrtrace"),
+		OPT_STR(0, "ras", "HOST:PORT", &watch.ras_address, "where NCCL's RAS listens; default: as the job says"),
+		OPT_FLAG(0, "no-ras", &watch.no_ras, "do not ask NCCL's RAS about ranks elsewhere and earlier calls"),
 		OPT_FLAG('a', "all-stacks", &watch.all_stacks, "print the call stacks of all ranks"),
 		OPT_FLAG(0, "lines", &watch.session.lines, "print source lines of native frames"),
 		OPT_END

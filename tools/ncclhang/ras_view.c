@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include "abi/device.h"
+#include "base/escape.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "ncclhang/ras_answer.h"
+#include "ncclhang/ras_view.h"
+#include "view/columns.h"
+
+enum { SHOWN = 16 };	/* ranks that text has */
+
+struct ras_row {
+	unsigned long long time, hash, rank, nranks, pid, device, init_result, async_error, behind, broadcast, reduce, all_gather,
+		reduce_scatter, all_reduce;
+	const char *version, *host, *state;
+};
+
+OUT_WORD(row_type, "ras");
+
+#define AT(f) offsetof(struct ras_row, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, as the RAS of NCCL has it */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "nccl_version", NULL, 0, OUT_STR, AT(version) },	/* of NCCL; null if unknown */
+	{ "communicator", NULL, 0, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL */
+	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator */
+	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator */
+	{ "host", NULL, 0, OUT_STR, AT(host) },	/* its IP address; null if unknown */
+	{ "host_pid", NULL, 0, OUT_UINT, AT(pid) },	/* the process, as it numbers itself on its host; null if unknown */
+	{ "host_device", NULL, 0, OUT_UINT, AT(device) },	/* as the process numbers them; null if unknown */
+	{ "state", NULL, 0, OUT_STR, AT(state) },	/* as RAS prints it: RUNNING, INIT, FINALIZE, ABORT, NOCOMM, UNRESPONSIVE, ... */
+	{ "init_result", NULL, 0, OUT_UINT, AT(init_result) },	/* of making the communicator; null if unknown */
+	{ "async_error", NULL, 0, OUT_UINT, AT(async_error) },	/* as ncclCommGetAsyncError() has it; null if unknown */
+	{ "behind", NULL, 0, OUT_UINT, AT(behind) },	/* collectives behind the rank that has called the most; null if unknown */
+	{ "broadcast", NULL, 0, OUT_UINT, AT(broadcast) },	/* calls of this collective; null if unknown */
+	{ "reduce", NULL, 0, OUT_UINT, AT(reduce) },	/* calls of this collective; null if unknown */
+	{ "all_gather", NULL, 0, OUT_UINT, AT(all_gather) },	/* calls of this collective; null if unknown */
+	{ "reduce_scatter", NULL, 0, OUT_UINT, AT(reduce_scatter) },	/* calls of this collective; null if unknown */
+	{ "all_reduce", NULL, 0, OUT_UINT, AT(all_reduce) },	/* calls of this collective; null if unknown */
+	{ 0 }
+};
+
+static unsigned long long known(int n)
+{
+	return n < 0 ? OUT_NONE : (unsigned)n;
+}
+
+static unsigned long long most(const struct ras_comm *c)
+{
+	unsigned long long n = 0;
+
+	for (int i = 0; i < c->nranks; i++)
+		if (c->ranks[i].total != NO_VALUE && c->ranks[i].total > n)
+			n = c->ranks[i].total;
+	return n;
+}
+
+static void print_rows(const struct ras *r, const struct ras_comm *c, unsigned long long now)
+{
+	for (int i = 0; i < c->nranks; i++) {
+		const struct ras_rank *k = &c->ranks[i];
+
+		out_row(all_fields, &(struct ras_row){
+			.time = now, .version = *r->version ? r->version : NULL, .hash = c->hash, .rank = known(k->rank),
+			.nranks = known(c->size), .host = *k->host ? k->host : NULL, .pid = known(k->pid), .device = known(k->device),
+			.state = ras_state_name(k->state), .init_result = known(k->init_result), .async_error = known(k->async_error),
+			.behind = k->total == NO_VALUE ? OUT_NONE : most(c) - k->total, .broadcast = k->counts[RAS_BROADCAST],
+			.reduce = k->counts[RAS_REDUCE], .all_gather = k->counts[RAS_ALLGATHER],
+			.reduce_scatter = k->counts[RAS_REDUCESCATTER], .all_reduce = k->counts[RAS_ALLREDUCE],
+		});
+	}
+}
+
+static void print_rank(const struct ras_rank *k, unsigned long long furthest)
+{
+	printf("    rank %d", k->rank);
+	if (*k->host) {
+		fputs(" on ", stdout);
+		escape_text(stdout, k->host);
+	}
+	if (k->pid >= 0)
+		printf(", its pid %d", k->pid);
+	printf(": %s", ras_state_name(k->state));
+	if (k->async_error > 0)
+		printf(", asynchronous error %d", k->async_error);
+	if (k->total != NO_VALUE && k->total < furthest)
+		printf(", %llu of %llu collectives called", k->total, furthest);
+	putchar('\n');
+}
+
+static void print_text(const struct ras *r, const struct ras_comm *c)
+{
+	unsigned long long furthest = most(c);
+	int n = 0;
+
+	printf("  RAS of NCCL %s: ", *r->version ? r->version : "?");
+	for (int i = 0; i < c->nranks; i++) {
+		const struct ras_rank *k = &c->ranks[i];
+
+		if ((k->state == RAS_RUNNING || k->state == RAS_STATE_UNKNOWN) && (k->total == NO_VALUE || k->total == furthest) &&
+		    k->async_error <= 0)
+			continue;
+		if (!n++)
+			puts("these ranks are not as the others");
+		if (n <= SHOWN)
+			print_rank(k, furthest);
+	}
+	if (n > SHOWN)
+		printf("    ... and %d more: --json has them all\n", n - SHOWN);
+	if (!n)
+		printf("all %d ranks have called %llu collectives\n", c->nranks, furthest);
+}
+
+void ras_print(const struct ras *r, unsigned long long hash, unsigned long long now)
+{
+	const struct ras_comm *c = ras_find(r, hash);
+
+	if (out_is_json()) {
+		if (c)
+			print_rows(r, c, now);
+	} else if (r->result != RAS_OK) {
+		printf("  %s\n", ras_problem(r));
+	} else if (!c) {
+		printf("  RAS of NCCL %s: %s\n", *r->version ? r->version : "?",
+		       r->text && !r->garbled ? "no problem with this communicator" : "this communicator is unknown");
+	} else {
+		print_text(r, c);
+	}
+}

@@ -83,6 +83,13 @@ echo >&3
 wait "$tracer"
 exec 3>&-
 kill -9 "$pid"
+"$bin/nccl" 2 init watchdog late-rank 1 9000 allreduce 1 7 mark sync >"$tmp/ready" & pid=$!
+until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" = 2 ]'
+python3 tests/sim/ras.py 2.30 "$(pgrep -P "$pid" -o)" "$(sed -n 's/^rank 0 of 2: //p' "$tmp/ready")" >"$tmp/port" 9>&- & server=$!
+pids="$pids $pid $server"
+until_true test -s "$tmp/port"
+prints ncclhang -j --ras "127.0.0.1:$(cat "$tmp/port")" -p "$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')"
+kill -9 "$pid" "$server"
 of ncclhang
 
 it "cudaleak: each line is as the schema says"

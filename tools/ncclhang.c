@@ -14,8 +14,11 @@
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_view.h"
+#include "ncclhang/rank_name.h"
 #include "ncclhang/ras.h"
 #include "ncclhang/ras_view.h"
+#include "proc/proc.h"
+#include "proc/user.h"
 #include "session/signals.h"
 #include "session/tool.h"
 #include "view/inflight_view.h"
@@ -64,6 +67,8 @@ static void take_stack(void *ctx, const struct inflight_row *thread)
 
 	if (thread->tid == r->tid)
 		r->stack = thread->stack;
+	else if (thread->tid == r->pid)
+		r->main_stack = thread->stack;
 }
 
 static void find_stacks(struct watch *w, struct hang *h)
@@ -78,6 +83,57 @@ static void find_stacks(struct watch *w, struct hang *h)
 		else
 			inflight_threads(&w->inflight, r->pid, take_stack, r);
 	}
+}
+
+/* ---- Ranks that make no call, in a job that hangs already */
+
+struct missing {
+	struct watch *w;
+	const struct hangs *hangs;
+	struct hang *h;
+	struct rank_name job;	/* of a rank of h */
+};
+
+static bool is_listed(const struct hangs *h, int pid)
+{
+	for (size_t i = 0; i < h->n; i++)
+		for (size_t k = 0; k < h->all[i].n; k++)
+			if (h->all[i].ranks[k].pid == pid)
+				return true;
+	return false;
+}
+
+static bool is_traced(const struct session *s, int pid)
+{
+	const int *p = s->opened.pids;
+
+	while (p && *p && *p != pid)
+		p++;
+	return filter_wants(&s->selected, pid) && (!p || *p);
+}
+
+static void add_missing(void *ctx, int pid)
+{
+	struct missing *m = ctx;
+	struct rank_name name;
+
+	if ((int)m->h->n == m->h->nranks || proc_user(pid) != m->h->user || is_listed(m->hangs, pid) || !is_traced(&m->w->session, pid))
+		return;
+	name = rank_name_read(m->w->session.probes.helpers, pid);
+	if (name.rank >= 0 && rank_name_same_job(&name, &m->job))
+		hang_add_missing(m->h, pid, m->h->nranks > name.rank ? name.rank : -1, &m->w->inflight);
+}
+
+/* By their environment: they are of the job, and in no communicator that was seen. */
+static void find_missing(struct watch *w, const struct hangs *hangs, struct hang *h)
+{
+	struct missing m = { .w = w, .hangs = hangs, .h = h };
+
+	if (h->whole || (h->verdict != HANG_PENDING && h->verdict != HANG_SUSPECT) || (int)h->n >= h->nranks)
+		return;
+	m.job = rank_name_read(w->session.probes.helpers, h->ranks[0].pid);
+	if (m.job.rank == h->ranks[0].rank)	/* the communicator is that of all */
+		proc_each(add_missing, &m);
 }
 
 /* ---- Reports */
@@ -158,6 +214,8 @@ static void report(void *ctx)
 	inflight_collect(&w->inflight);
 	now = w->inflight.now;
 	hangs = hangs_look(&w->communicators, &w->completion, &w->inflight, now, w->stall_ns ?: STILL_NS);
+	for (size_t i = 0; i < hangs.n; i++)
+		find_missing(w, &hangs, &hangs.all[i]);
 	for (size_t i = 0; i < hangs.n; i++)
 		if (!w->stall_ns || (is_hang(hangs.all[i].verdict) && !was_told(w, &hangs.all[i])))
 			print_hang(w, &hangs.all[i], now);

@@ -74,10 +74,10 @@ static bool is_about(const struct inflight_row *row, const struct communicator *
 }
 
 /* Rows are sorted, the longest first. */
-static void find_calls(const struct look *l, struct hang_rank *r)
+static void find_calls(const struct inflight *inflight, struct hang_rank *r)
 {
-	for (size_t i = 0; i < l->inflight->n; i++) {
-		const struct inflight_row *row = &l->inflight->rows[i];
+	for (size_t i = 0; i < inflight->n; i++) {
+		const struct inflight_row *row = &inflight->rows[i];
 
 		if (row->pid != r->pid)
 			continue;
@@ -110,7 +110,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 		r->complete = completion_of(l->completion, m, r->last, &noticed);
 		r->moved = later(r->last->time, noticed);
 	}
-	find_calls(l, r);
+	find_calls(l->inflight, r);
 	if (r->call) {
 		r->moved = later(r->moved, l->inflight->now - r->call->age);
 		r->number += is_collective(func_of(r->call));
@@ -370,6 +370,22 @@ struct hangs hangs_look(const struct communicators *communicators, const struct 
 	if (l.hangs.n)
 		qsort(l.hangs.all, l.hangs.n, sizeof(*l.hangs.all), by_hash);
 	return l.hangs;
+}
+
+void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight)
+{
+	struct hang_rank *r = add_rank(h);
+
+	r->rank = rank;
+	r->pid = r->tid = pid;
+	r->is_missing = true;
+	find_calls(inflight, r);
+	r->culprit = !r->wait;
+	if (r->wait)
+		r->tid = r->wait->tid;
+	if (r->culprit)
+		h->verdict = HANG_SUSPECT;
+	qsort(h->ranks, h->n, sizeof(*h->ranks), by_rank);
 }
 
 void hangs_free(struct hangs *h)

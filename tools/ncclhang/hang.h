@@ -39,7 +39,9 @@ struct hang_rank {
 	const struct inflight_row *wait;	/* for the GPU, or of a NCCL call from before tracing; or NULL */
 	unsigned long long moved;	/* when it last called, or an operation was found to be complete, ns */
 	bool culprit;			/* the others wait for it, or it differs from most */
-	const struct stack *stack;	/* of thread tid; NULL: not read, or unreadable */
+	bool is_missing;		/* its communicator was not seen */
+	/* Of thread tid, and of the process's first thread if that is another one; NULL: not read, or unreadable. */
+	const struct stack *stack, *main_stack;
 };
 
 /* A communicator. */
@@ -66,6 +68,10 @@ struct hangs {
  * is valid until records are handled or inflight_clear(). */
 struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
 			unsigned long long now, unsigned long long stall_ns);
+
+/* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
+ * known. */
+void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight);
 
 void hangs_free(struct hangs *h);
 

@@ -29,7 +29,7 @@ struct hang_row {
 	unsigned int device;
 	const char *verdict, *comm, *container, *func, *type, *op, *call, *wait, *completion;
 	bool complete, culprit;
-	const struct stack *stack;
+	const struct stack *stack, *main_stack;
 };
 
 OUT_WORD(row_type, "rank");
@@ -62,12 +62,13 @@ static const struct field all_fields[] = {
 	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if there is none */
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* of the operation */
 	{ "completion", NULL, 0, OUT_STR, AT(completion) },	/* of the operation: complete or pending; null if unknown */
-	{ "idle_ns", NULL, 0, OUT_UINT, AT(idle) },	/* since the rank last called, or an operation of it was found to be complete */
+	{ "idle_ns", NULL, 0, OUT_UINT, AT(idle) },	/* since the rank last called, or an operation of it was found to be complete; null if unknown */
 	{ "call", NULL, 0, OUT_STR, AT(call) },	/* a function of NCCL that has not returned; null if there is none */
 	{ "call_ns", NULL, 0, OUT_UINT, AT(call_age) },	/* since its entry; null if there is none */
 	{ "wait", NULL, 0, OUT_STR, AT(wait) },	/* a function in which the process waits for the GPU; null if there is none */
 	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_age) },	/* since its entry, or since tracing began; null if there is none */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* of the thread, if culprit or with --all-stacks */
+	{ "main_stack", NULL, 0, OUT_STACK, AT(main_stack) },	/* of the first thread of the process, if it is another one */
 	{ 0 }
 };
 
@@ -98,8 +99,9 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
 		.job_rank = known(name.rank), .local_rank = known(name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
 		.complete = h->whole, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
-		.idle = since(now, r->moved), .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
+		.idle = r->moved ? since(now, r->moved) : OUT_NONE, .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
 		.wait = r->wait ? r->wait->func : NULL, .wait_age = r->wait ? r->wait->age : OUT_NONE, .stack = r->stack,
+		.main_stack = r->main_stack,
 	};
 	const struct cuda_args *args = op ? &cuda_fns[op->func].args : NULL;
 
@@ -252,6 +254,8 @@ static char *activity(const struct hang_rank *r)
 	if (r->op) {
 		print_operation(f, r->op);
 		fputs(op_is_last(r) ? completions[r->complete] : "", f);
+	} else if (r->is_missing) {
+		fputs("no communicator was seen", f);
 	} else if (r->m) {
 		fputs(r->m->whole ? "no operation" : "no operation seen", f);
 	}
@@ -271,17 +275,29 @@ static void print_thread(const struct hang_rank *r, struct helper_pool *helpers,
 	const char *container = process_container(processes, r->pid);
 	const char *comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : "";
 
-	printf("    rank %d: pid %d", r->rank, r->pid);
+	if (r->rank >= 0)
+		printf("    rank %d: ", r->rank);
+	else
+		fputs("    ", stdout);
+	printf("pid %d", r->pid);
 	if (name.rank >= 0)
 		printf(", RANK %d", name.rank);
 	if (name.local_rank >= 0)
 		printf(", LOCAL_RANK %d", name.local_rank);
 	if (container)
 		printf(", container %s", container);
-	printf(", thread %d (", r->tid);
-	escape_text(stdout, comm);
-	fputs(")\n", stdout);
+	printf(", thread %d", r->tid);
+	if (*comm) {
+		fputs(" (", stdout);
+		escape_text(stdout, comm);
+		putchar(')');
+	}
+	putchar('\n');
 	stack_text(r->stack);
+	if (r->main_stack) {
+		printf("    its first thread\n");
+		stack_text(r->main_stack);
+	}
 }
 
 static void print_text(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)
@@ -319,7 +335,10 @@ static void print_text(const struct hang *h, struct helper_pool *helpers, struct
 		}
 		fputs("  ", stdout);
 		print_ranks(h, marked);
-		printf(": %s, for %s\n", says[i], out_ns(since(now, moved)));
+		printf(": %s", says[i]);
+		if (moved)
+			printf(", for %s", out_ns(since(now, moved)));
+		putchar('\n');
 		free(says[i]);
 		says[i] = NULL;
 	}

@@ -108,6 +108,7 @@ SEC("iter/task") int inflight_calls(struct bpf_iter__task *ctx)
 	r->preexisting = !t;
 	r->tid = task->pid;
 	r->switches = task_switches(task);
+	r->self = task_self(task);
 	for (int i = 0; i < 16; i++)
 		r->comm[i] = task->comm[i];
 	r->stack.head.pid = task->tgid;

@@ -268,6 +268,12 @@ static __always_inline bool task_is_kernel(const struct task_struct *task)
 	return task->flags & KERNEL_THREAD;
 }
 
+/* Its pthread_self(). */
+static __always_inline __u64 task_self(const struct task_struct *task)
+{
+	return task->thread.fsbase;
+}
+
 /* How often it has left a CPU. */
 static __always_inline __u64 task_switches(const struct task_struct *task)
 {

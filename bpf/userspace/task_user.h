@@ -149,7 +149,7 @@ static __always_inline void returns_list(struct stack_copy *c, struct return_ins
 {
 }
 
-/* ---- a thread whose element is in shared memory: its registers are unknown */
+/* ---- a thread whose element is in shared memory: other registers than its fs base are unknown */
 
 static __always_inline long bpf_seq_write(struct inject_each_call *each, const void *data, __u32 size)
 {
@@ -163,6 +163,11 @@ static __always_inline long bpf_seq_write(struct inject_each_call *each, const v
 static __always_inline bool task_is_kernel(const struct task_struct *task)
 {
 	return false;
+}
+
+static __always_inline __u64 task_self(const struct task_struct *task)
+{
+	return task->thread ? task->thread->self : 0;
 }
 
 static __always_inline __u64 task_switches(const struct task_struct *task)

@@ -27,6 +27,7 @@ struct inflight_call {
 	unsigned int device, peer;	/* that it is on, see abi/device.h; peer: of a copy to another one */
 	unsigned long long memory;	/* that it frees, or 0 */
 	struct inflight_nccl nccl;
+	unsigned long long self;	/* pthread_self() of the thread */
 	char comm[16];
 	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
 					 * from: the stack pointer at the call's entry */

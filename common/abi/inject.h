@@ -18,7 +18,7 @@
 #define INJECT_SOCKETS "CUDA_BPF_TOOLS_INJECT"
 
 enum {
-	INJECT_VERSION = 4,
+	INJECT_VERSION = 5,
 	INJECT_PAGE = 4096,
 	INJECT_MAPS = 48,
 	INJECT_MAP_NAME = 32,
@@ -66,6 +66,7 @@ struct inject_thread {
 	__u32 parent;			/* the process that forked this one, as far as known; 0: not */
 	__u32 used;			/* bit n: map n has storage of this thread */
 	__u64 start_time;		/* of the thread, CLOCK_MONOTONIC, ns: about */
+	__u64 self;			/* a thread's pthread_self() */
 	char comm[16];
 	__u32 uid;
 	__u32 busy;			/* not 0: it runs a program of the tool's; see bmaps_settle() */

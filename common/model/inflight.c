@@ -7,6 +7,7 @@
 #include <string.h>
 #include "abi/device.h"
 #include "abi/inject.h"
+#include "abi/python.h"
 #include "abi/record.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -97,7 +98,7 @@ enum { STACK_BYTES = 64 << 10 };	/* of a thread's stack that are read */
 /* Symbols of its own: the tool may want no stacks, or unwind by frame pointers. */
 static struct syms *syms_of(struct inflight *r)
 {
-	const struct stack_config config = { .dwarf = true, .native = true };
+	const struct stack_config config = { .dwarf = true, .native = true, .python = r->stacks && r->frames.python };
 
 	if (r->syms)
 		return r->syms;
@@ -123,17 +124,20 @@ static size_t stack_bytes(struct inflight *r, struct stack_copy *copy)
 	return size;
 }
 
-/* Returns the stack of a thread, innermost frame first except those that are left out; NULL if it
- * cannot be had. */
-static const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
+/* A thread's frames as they were read: what stack_get() takes, and its native part and its Python part. */
+struct thread_frames {
+	int pid, n;		/* n: with Python frames */
+	unsigned long long at[1 + STACK_PYTHON + 1];
+};
+
+/* Return false if it cannot be had. */
+static bool read_native(struct inflight *r, const struct inflight_call *c, struct thread_frames *to)
 {
 	struct stack_copy *copy;
-	unsigned long long frame;
-	const struct stack *stack;
 	size_t size;
 
 	if (clock_ns() > r->until)
-		return NULL;
+		return false;
 	copy = xcalloc(1, sizeof(*copy) + STACK_BYTES);
 	*copy = c->stack;
 	copy->id = ++r->copies & FRAME_VALUE_MASK;
@@ -142,11 +146,43 @@ static const struct stack *inflight_stack(struct inflight *r, const struct infli
 	if ((int)copy->head.pid != r->mapped)	/* they may have changed: no mmap event reaches these symbols */
 		syms_changed(syms_of(r), copy->head.pid);
 	r->mapped = copy->head.pid;
-	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
 	syms_record(syms_of(r), copy, sizeof(*copy) + size);
-	stack = size ? stack_get(r->syms, copy->head.pid, &frame, 1) : NULL;
+	to->pid = copy->head.pid;
+	to->n = 1;
+	to->at[0] = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
 	free(copy);
-	return stack;
+	return size;
+}
+
+static void read_python(struct inflight *r, const struct inflight_call *c, struct thread_frames *to)
+{
+	to->n = 1 + syms_python(syms_of(r), to->pid, c->self, to->at + 1);
+}
+
+/* Without Python frames, and without a note that there are none. */
+static const struct stack *native_stack(struct inflight *r, const struct thread_frames *frames)
+{
+	const unsigned long long at[] = { frames->at[0], FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NO_FRAMES) };
+
+	return stack_get(r->syms, frames->pid, at, 2);
+}
+
+/* The frames that rows have. */
+static const struct stack *wanted_stack(struct inflight *r, const struct thread_frames *frames)
+{
+	if (r->frames.native)
+		return stack_get(r->syms, frames->pid, frames->at, frames->n);
+	return stack_get(r->syms, frames->pid, frames->at + 1, frames->n - 1);
+}
+
+const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
+{
+	struct thread_frames frames;
+
+	if (!read_native(r, c, &frames))
+		return NULL;
+	read_python(r, c, &frames);
+	return wanted_stack(r, &frames);
 }
 
 /* Returns the id of the function if the tool shows its calls, or -1. */
@@ -178,28 +214,47 @@ static int call_at(const struct inflight *r, int pid, const struct stack *stack,
 	return name ? traced(r->probes, name) : -1;
 }
 
-/* Finds the outermost call on the stack, and sets whether the stack is whole and was looked at to its end.
- * What is kept of the stack, once for a thread, is at most what stack_get() took from the quota. */
-static void find_call(struct inflight *r, struct inflight_thread *t, const struct stack *stack,
-		      bool *whole)
+/* Returns the number of the frame of the outermost call on the stack, or -1; sets *id, and whether the stack is whole and
+ * was looked at to its end. */
+static int find_call(struct inflight *r, int pid, const struct stack *stack, int *id, bool *whole)
 {
 	struct frame_view v;
 	int at = -1;
 
-	t->id = -1;
-	t->stack = NULL;
+	*id = -1;
 	*whole = stack;
 	for (int i = 0; stack_view(stack, i, &v); i++) {
-		int id = clock_ns() > r->until ? -1 : call_at(r, t->pid, stack, i, &v);
+		int found = clock_ns() > r->until ? -1 : call_at(r, pid, stack, i, &v);
 
 		*whole = v.kind != FRAME_KIND_NOTE && clock_ns() <= r->until;
-		if (id < 0)
+		if (found < 0)
 			continue;
-		t->id = id;
+		*id = found;
 		at = i;
 	}
-	if (at >= 0 && stack_view(stack, at + 1, &v))
-		t->stack = stack_from(stack, at + 1);
+	return at;
+}
+
+/* Returns what the row has of the stack, from the caller of the call at this native frame on.  What is kept of the parts of
+ * a stack, once for a thread, is in proportion to what stack_get() took from the quota. */
+static const struct stack *stack_of_caller(struct inflight *r, const struct thread_frames *frames,
+					   const struct stack *native, int call)
+{
+	const struct stack *stack = wanted_stack(r, frames);
+	struct frame_view v;
+
+	if (!stack || !r->frames.native)
+		return stack;
+	return stack_view(native, call + 1, &v) ? stack_from(stack, call + 1) : NULL;
+}
+
+/* Return true if Python frames are missing that may be had the next time. */
+static bool lacks_python(const struct thread_frames *frames)
+{
+	unsigned long long last = frames->at[frames->n - 1];
+
+	return last == FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NOT_YET) ||
+	       last == FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_UNREADABLE);
 }
 
 static void drop(struct inflight *r, struct inflight_thread *t)
@@ -236,12 +291,26 @@ static bool is_same(const struct inflight_thread *t, const struct inflight_call 
 /* Return true if the thread need not be looked at again. */
 static bool look_at(struct inflight *r, struct inflight_thread *t, const struct inflight_call *c)
 {
-	bool whole;
+	const struct stack *native;
+	struct thread_frames frames;
+	bool whole = false;
+	int call;
 
 	t->sp = c->stack.regs[UNWIND_RSP];
 	t->pc = c->stack.regs[UNWIND_RIP];
 	t->switches = c->switches;
-	find_call(r, t, inflight_stack(r, c), &whole);
+	t->id = -1;
+	t->stack = NULL;
+	if (!read_native(r, c, &frames))
+		return false;
+	native = native_stack(r, &frames);
+	call = find_call(r, t->pid, native, &t->id, &whole);
+	if (call >= 0 && r->stacks) {
+		read_python(r, c, &frames);
+		t->stack = stack_of_caller(r, &frames, native, call);
+		if (lacks_python(&frames))
+			t->sp = 0;	/* look again */
+	}
 	return t->id < 0 && whole;
 }
 

@@ -24,7 +24,8 @@ struct syms;
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
 	.of = &(skel)->bss->inflight_of,								\
 	.probes = &(target)->probes, .processes = &(target)->processes,				\
-	.stacks = (with_stacks), .lines = (target)->lines, .alone = session_is_alone(target),	\
+	.stacks = (with_stacks), .frames = session_stack_config(target), .lines = (target)->lines,	\
+	.alone = session_is_alone(target),								\
 	.only = (target)->devices }
 
 struct inflight_row {
@@ -62,6 +63,7 @@ struct inflight {
 	const struct probes *probes;
 	struct process_table *processes;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
+	struct stack_config frames;	/* that they have: native, python */
 	bool alone;			/* no other user is traced: session_is_alone() */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
 	/* Set then, or NULL. */

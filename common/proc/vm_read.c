@@ -104,13 +104,19 @@ int vm_read_words(struct helper_pool *l, int pid, const unsigned long long *at, 
 	return 0;
 }
 
+bool vm_get(int pid, unsigned long long at, void *bytes, size_t size)
+{
+	const struct iovec here = { bytes, size }, there = { (void *)(unsigned long)at, size };
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
 static void read_bytes(struct helper_job *job)
 {
 	const struct string_request *r = job->in;
 	char *bytes = xcalloc(r->size, 1);
-	const struct iovec here = { bytes, r->size }, there = { (void *)(unsigned long)r->at, r->size };
 
-	if (process_vm_readv(r->pid, &here, 1, &there, 1, 0) == (ssize_t)r->size)
+	if (vm_get(r->pid, r->at, bytes, r->size))
 		helper_put(job, bytes, r->size);
 	free(bytes);
 }
@@ -124,9 +130,8 @@ static void read_some(struct helper_job *job)
 
 	while (at < end) {
 		size_t want = PAGE - at % PAGE < end - at ? PAGE - at % PAGE : end - at;
-		const struct iovec here = { page, want }, there = { (void *)(unsigned long)at, want };
 
-		if (process_vm_readv(r->pid, &here, 1, &there, 1, 0) != (ssize_t)want)
+		if (!vm_get(r->pid, at, page, want))
 			return;
 		helper_put(job, page, want);
 		at += want;

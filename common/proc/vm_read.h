@@ -23,6 +23,9 @@ void *vm_read_bytes(struct helper_pool *l, int pid, unsigned long long at, size_
 /* Reads into bytes[size] what can be read from this address on, by pages; returns how many bytes. */
 size_t vm_read_some(struct helper_pool *l, int pid, unsigned long long at, void *bytes, size_t size);
 
+/* For functions in a helper: reads size bytes; false if any cannot be read. */
+bool vm_get(int pid, unsigned long long at, void *bytes, size_t size);
+
 /* Return true if the kernel does not let us read this process's memory at all: CAP_SYS_PTRACE is missing, or
  * a security module or a seccomp filter forbids it.  privilege_missing(PRIVILEGE_MEMORY) says why. */
 bool vm_read_forbidden(struct helper_pool *l, int pid);

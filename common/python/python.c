@@ -11,6 +11,7 @@
 #include "python/code.h"
 #include "python/interpreter.h"
 #include "python/python.h"
+#include "python/walk.h"
 
 /* The limit on what programs can make the tool keep, as in the map. */
 enum { MAX_PROCESSES = 16384 };
@@ -24,16 +25,18 @@ struct process {
 	unsigned user;
 	struct interpreter interpreter;	/* its runtime is 0: none is known */
 	unsigned long long bias;
-	bool walked;		/* the BPF programs know it */
+	bool walked;		/* is is known, also to the BPF programs */
 	unsigned long long tried;	/* to report them; when, ns */
+	struct python_process is;
 	struct code_list codes;
 };
 
 struct python {
 	struct helper_pool *helpers;
-	const struct bpf_map *map;	/* python_processes */
+	const struct bpf_map *map;	/* python_processes, or NULL */
 	struct process *processes;
 	struct codes codes;
+	struct code_list walk;	/* of the last python_frames() */
 	struct quota processes_quota;
 	unsigned waiting;	/* processes not walked yet */
 };
@@ -45,21 +48,27 @@ static const struct bpf_map *find_map(const struct bpf_object *obj, const char *
 	return bmap_exists(map) ? map : NULL;
 }
 
-struct python *python_new(struct helper_pool *helpers, const struct bpf_object *obj)
+static struct shares *shares_of(const struct bpf_object *obj)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".data.python");
 	size_t size = 0;
 	struct python_shared *shared = map ? (struct python_shared *)bpf_map__initial_value(map, &size) : NULL;
-	struct python *p;
 
-	if (!find_map(obj, "python_processes"))
-		return NULL;
 	if (!shared || size < sizeof(*shared))
 		die(0, "cannot read .data.python of the probes: libbpf does not share it");
+	return &shared->codes;
+}
+
+struct python *python_new(struct helper_pool *helpers, const struct bpf_object *obj)
+{
+	struct python *p;
+
+	if (obj && !find_map(obj, "python_processes"))
+		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->helpers = helpers;
-	p->map = find_map(obj, "python_processes");
-	codes_init(&p->codes, helpers, find_map(obj, "python_codes"), &shared->codes);
+	p->map = obj ? find_map(obj, "python_processes") : NULL;
+	codes_init(&p->codes, helpers, obj ? find_map(obj, "python_codes") : NULL, obj ? shares_of(obj) : NULL);
 	p->processes_quota = (struct quota){
 		.limit = MAX_PROCESSES, .what = "processes that run Python",
 		.loss = "the Python frames of further ones are not shown",
@@ -71,7 +80,7 @@ static void stop_walking(struct python *p, struct process *at)
 {
 	if (at->interpreter.runtime && !at->walked)
 		p->waiting--;
-	if (at->walked)
+	if (at->walked && p->map)
 		bmap_delete(p->map, &at->pid);
 	at->walked = false;
 	at->interpreter.runtime = 0;
@@ -94,6 +103,7 @@ void python_free(struct python *p)
 		return;
 	HASH_ITER(hh, p->processes, at, next)
 		forget(p, at);
+	codes_drop(&p->codes, &p->walk);
 	codes_free(&p->codes);
 	quota_free(&p->processes_quota);
 	free(p);
@@ -155,12 +165,10 @@ static bool describe(struct python *p, const struct process *at, struct python_p
 
 static void walk(struct python *p, struct process *at)
 {
-	struct python_process value;
-
 	if (at->tried && clock_ns() - at->tried < AGAIN_NS)
 		return;
 	at->tried = clock_ns();
-	if (!describe(p, at, &value) || bmap_update(p->map, &at->pid, &value, BPF_ANY))
+	if (!describe(p, at, &at->is) || (p->map && bmap_update(p->map, &at->pid, &at->is, BPF_ANY)))
 		return;
 	at->walked = true;
 	p->waiting--;
@@ -203,6 +211,45 @@ void python_tick(struct python *p)
 	for (struct process *at = p->processes; at; at = at->hh.next)
 		if (at->interpreter.runtime && !at->walked)
 			walk(p, at);
+}
+
+struct adding {
+	struct python *python;
+	unsigned user;
+};
+
+static void add_code(void *ctx, const struct python_code_record *r, size_t size)
+{
+	const struct adding *a = ctx;
+
+	codes_add(&a->python->codes, &a->python->walk, a->user, r, size);
+}
+
+static void note_only(struct walk_frames *to, enum python_loss why)
+{
+	*to = (struct walk_frames){ .n = 1, .frame = { FRAME_NOTE_OF(NOTE_PYTHON_LOST, why) } };
+}
+
+/* The code of the walk before goes: its numbers are given again. */
+bool python_frames(struct python *p, int pid, unsigned long long self, struct walk_frames *to)
+{
+	struct process *at = p ? find(p, pid) : NULL;
+	struct adding adding = { p, at ? at->user : 0 };
+	struct walk w = { .self = self, .pid = pid, .code = add_code, .ctx = &adding };
+
+	if (!at || !at->interpreter.runtime)
+		return false;
+	if (!at->walked)
+		walk(p, at);
+	w.process = at->is;
+	codes_drop(&p->codes, &p->walk);
+	if (!at->walked)
+		note_only(to, PYTHON_NOT_YET);
+	else if (at->is.loss)
+		note_only(to, at->is.loss);
+	else if (walk_process(p->helpers, &w, to))
+		note_only(to, PYTHON_UNREADABLE);
+	return true;
 }
 
 void python_record(struct python *p, const void *data, size_t size)

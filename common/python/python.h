@@ -12,7 +12,7 @@ struct helper_pool;
 struct python;
 
 /* Opens the maps of bpf/lib/python.bpf.h in a loaded object; NULL if it has none.  looks must outlive
- * it.  The functions below accept NULL. */
+ * it.  Without an object the frames are those of python_frames() only.  The functions below accept NULL. */
 struct python *python_new(struct helper_pool *helpers, const struct bpf_object *obj);
 
 /* Frees everything that the functions below returned. */
@@ -38,6 +38,13 @@ void python_forget(struct python *p, int pid);
 
 /* Call regularly: an interpreter may not have been readable at first. */
 void python_tick(struct python *p);
+
+struct walk_frames;
+
+/* Reads the frames of a thread, whose pthread_self() this is, from outside (python/walk.h): for one without an
+ * object.  Valid until the next call, as is what the functions below return for them.  Return false if the process
+ * does not run Python, as far as is known. */
+bool python_frames(struct python *p, int pid, unsigned long long self, struct walk_frames *to);
 
 /* Takes a record of kind RECORD_CODE. */
 void python_record(struct python *p, const void *data, size_t size);

@@ -144,7 +144,7 @@ void session_init(struct session *t)
 	t->helpers.progress = &t->progress;
 }
 
-static struct stack_config stack_config(const struct session *t)
+struct stack_config session_stack_config(const struct session *t)
 {
 	if (!t->stacks)		/* names only */
 		return (struct stack_config){ 0 };
@@ -156,7 +156,7 @@ static struct stack_config stack_config(const struct session *t)
 
 void session_need_syms(struct session *t)
 {
-	struct stack_config config = stack_config(t);
+	struct stack_config config = session_stack_config(t);
 
 	if (!t->syms)
 		t->syms = syms_new(&t->helpers, &config);
@@ -197,7 +197,7 @@ static void prepare_stacks(const struct session *t, struct bpf_object *obj)
 	static const char *const unwind[] = { "unwind_table", "unwind_processes", NULL };
 	static const char *const python[] = { "python_processes", "python_codes", NULL };
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.stack");
-	struct stack_config config = stack_config(t);
+	struct stack_config config = session_stack_config(t);
 
 	if (!map)
 		return;

@@ -136,6 +136,9 @@ void session_check_usdt(const struct session *t);
  * if they cannot be combined.  Return true if one was given. */
 bool session_read_stacks(struct session *t);
 
+/* Returns the frames that call stacks have; none if the tool takes no stacks.  After session_read_stacks(). */
+struct stack_config session_stack_config(const struct session *t);
+
 /* Takes the command that follows "--", which is run without a shell. */
 void session_command(struct session *t, char **argv);
 

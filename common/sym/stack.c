@@ -73,7 +73,6 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view)
 
 const struct stack *stack_from(const struct stack *s, int i)
 {
-	s = stack_shown(s);
 	return stack_of(s->syms, s->frames + i, s->n - i);
 }
 

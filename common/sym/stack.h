@@ -20,7 +20,8 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view);
  * been read, and lives as long as s.  NULL for NULL. */
 const struct stack *stack_shown(const struct stack *s);
 
-/* Returns its frames from number i on: like the stack itself, which must have more than i. */
+/* Returns its frames from native frame i on, of those before Python frames are merged into them: like the stack
+ * itself, which must have more than i. */
 const struct stack *stack_from(const struct stack *s, int i);
 
 /* Print the stack as text, one indented line per frame, or for flame graphs as "outer;…;inner".  NULL means that no

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <string.h>
 #include "abi/record.h"
 #include "base/die.h"
 #include "elf/elf.h"
 #include "python/python.h"
+#include "python/walk.h"
 #include "sym/frames.h"
 #include "sym/jit.h"
 #include "sym/lines.h"
@@ -143,6 +145,19 @@ void syms_record(struct syms *s, const void *data, size_t size)
 		python_record(s->python, data, size);
 	else if (size >= sizeof(struct stack_copy))
 		unwinder_copy(s->unwinder, data, size, mappings_of(s, r->pid)->user);
+}
+
+int syms_python(struct syms *s, int pid, unsigned long long self, unsigned long long *frames)
+{
+	struct walk_frames walked;
+
+	if (!s || !s->python)
+		return 0;
+	mappings_of(s, pid);	/* finds the interpreter */
+	if (!python_frames(s->python, pid, self, &walked))
+		return 0;
+	memcpy(frames, walked.frame, walked.n * sizeof(*frames));
+	return walked.n;
 }
 
 const struct stack_losses *syms_losses(const struct syms *s)

@@ -18,7 +18,7 @@ struct syms;
 struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config);
 
 /* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them.  NULL: for
- * stacks that are copied elsewhere. */
+ * stacks that are copied elsewhere, with the frames of syms_python(). */
 struct bpf_object;
 void syms_open(struct syms *s, const struct bpf_object *obj);
 
@@ -52,6 +52,11 @@ void syms_forget(struct syms *s, int pid);
 
 /* Takes a record for which record_is_for_stacks() returns true. */
 void syms_record(struct syms *s, const void *data, size_t size);
+
+/* For syms_open(s, NULL): reads the Python frames of a thread, whose pthread_self() this is, from the process into
+ * frames[STACK_PYTHON + 1], the last one perhaps a note; returns how many.  They are those of one stack_get(), after
+ * the native ones, and valid until the next call.  0 if the process runs no Python, or it is not configured. */
+int syms_python(struct syms *s, int pid, unsigned long long self, unsigned long long *frames);
 
 /* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
  * skipped if it is 0; NULL if there are none. */

@@ -66,6 +66,41 @@ json 7 '.op == "alloc" and ([.stack[]? | select(.sym == "victim")] | length == 0
 json 7 '.op == "alloc" and .stack[-1].sym == "Python frames lost: this version of Python is not supported"'
 json 1 '.incomplete_stacks == 7'
 
+# hangs_with KIND: its third call hangs; the stack is that of a hung call, from before tracing began, in no time and little memory
+hangs_with() {
+	env SIM_LATENCY_US=cudaMalloc:3=-1 "$tmp/python" "$1" 9>&- & pid=$!
+	pids="$pids $pid"
+	until_true grep -q '^34 ' "/proc/$pid/syscall"
+	run timeout -s KILL 30 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjp "$pid" -d 1
+	status 0
+	silent
+	json 1 '.running and .func == "cudaMalloc" and .stack[0].sym == "main"'
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+it "calls in flight: what looks like Python's frames is taken for them"
+hangs_with none
+json 1 '.running and ([.stack[] | select(.sym == "victim" and .line == 41)] | length == 1)'
+for trap in frames shared; do
+	it "calls in flight: $trap without an end do end"
+	hangs_with $trap
+	json 1 '.running and ([.stack[] | select(.sym == "victim")] | length == 92)'
+	json 1 '.running and .stack[-1].sym == "Python frames lost: too many Python frames"'
+done
+for trap in threads:'too many Python threads' interps:'too many Python threads' pointers:'a Python frame cannot be read' \
+	code:'a Python frame cannot be read'; do
+	it "calls in flight: ${trap%%:*} that lead nowhere end the stack"
+	hangs_with "${trap%%:*}"
+	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0'
+	json 1 ".running and .stack[-1].sym == \"Python frames lost: ${trap#*:}\""
+done
+it "calls in flight: a name of 2^60 characters is cut, a line table of 2^60 bytes is not read"
+hangs_with strings
+json 1 '.running and ([.stack[] | select(.sym // "" | startswith("victim") and length < 300)] | length == 1)'
+hangs_with lines
+json 1 '.running and ([.stack[] | select(.sym == "victim" and .line == null)] | length == 1)'
+
 it "who makes new code at each call takes neither the tool's memory nor others' names"
 chmod 755 "$tmp"
 run timeout -s KILL 60 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjc "sh -c '

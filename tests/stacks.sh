@@ -81,3 +81,36 @@ furnish() {
 				tests/workloads/python/middle.c "$root/cuda/libcudart.so.13"
 	fi || { why_not='the libraries cannot be made'; return 1; }
 }
+
+# hung N...: starts cases.py for each number, which hangs in that allocation forever; their pids in $hung, with commas,
+# $nhung of them; what they told in $tmp/truth
+hung() {
+	hung='' nhung=0
+	for nth; do
+		# shellcheck disable=SC2086 # words
+		env "SIM_LATENCY_US=cudaMalloc:$nth=-1" $python "$w/cases.py" all >"$tmp/hung.$nth" 2>&1 9>&- &
+		pids="$pids $!" hung="$hung${hung:+,}$!" nhung=$((nhung + 1))
+	done
+	until_true all_hang "$hung"
+	cat "$tmp"/hung.* >"$tmp/truth"
+	rm "$tmp"/hung.*
+}
+
+# all_hang PID,...: a thread of each is in pause(), where the simulated CUDA waits
+all_hang() {
+	[ -n "$1" ] || return
+	for p in $(echo "$1" | tr , ' '); do
+		grep -qs '^34 ' "/proc/$p/task/"*/syscall || return
+	done
+}
+
+# command_hangs: the same of the process that a tool's command has become
+command_hangs() { all_hang "$(tr ' ' , <"/proc/$tracer/task/$tracer/children")"; }
+
+# hung_end: they end
+hung_end() {
+	for p in $(echo "$hung" | tr , ' '); do
+		kill -9 "$p"
+		wait "$p"
+	done 2>/dev/null
+}

@@ -232,6 +232,43 @@ wait "$tracer"
 sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
 compare python "$tmp/truth"
 
+it "Python programs that hang already: the lines of their functions, in a thread too, and in every tool that is asked"
+hung 1 101 211 251 283
+run cudamallocsnoop -jkp "$hung" -d 1
+status 0
+compare hung "$tmp/truth"
+equal "$(tail -n 1 "$tmp/compared")" "5 stacks compared, 0 wrong, 0 with a note"
+json 5 '.running and .complete == false and .func == "cudaMalloc"'
+json 3 '.running and .tid != .pid'
+silent
+run cudatrace -jkp "$hung" -d 1
+compare hung "$tmp/truth"
+json 5 '.running and any(.stack[]; .kind == "python") and any(.stack[]; .kind == "native")'
+
+for which in python native; do
+	it "… with --stack $which"
+	run cudamallocsnoop -jk --stack $which -p "$hung" -d 1
+	compare hung "$tmp/truth" --stack $which
+	equal "$(tail -n 1 "$tmp/compared")" "5 stacks compared, 0 wrong, 0 with a note"
+done
+it "… in text, and without -k"
+run cudamallocsnoop -kp "${hung%%,*}" -d 1
+line=$(jq -r "select(.pid == ${hung%%,*}).frames[0] | \"\\(.line) \\(.sym)\"" "$tmp/truth" | tail -n 1)
+[ -n "$line" ] && grep -qxF "        $w/cases.py:$line" "$tmp/out" || no "no line $line"
+run cudamallocsnoop -jp "$hung" -d 1
+json 5 '.running and (.stack | not)'
+hung_end
+
+for kind in session $([ ! -e "$bin/inject" ] || echo inject); do
+	it "a Python program that hangs in a thread while it is traced: --attach $kind"
+	truth_for_all
+	tool cudamallocsnoop --attach "$kind" -jkc "exec env SIM_LATENCY_US=cudaMalloc:211=-1 $python $w/cases.py all >$tmp/truth"
+	until_true command_hangs
+	stop TERM	# the shell has it ignore INT
+	compare hung "$tmp/truth"
+	json 1 '.running and .complete and .tid != .pid and any(.stack[]; .kind == "python") and any(.stack[]; .kind == "native")'
+done
+
 for which in all python; do
 	it "--stack $which: a Python program that began before the tool could look says that it lacks Python frames"
 	# of every process, which it looks for, that one's stacks: others' may be incomplete, too

@@ -48,6 +48,27 @@ for version in $versions; do
 	sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
 	compare python "$tmp/truth"
 
+	it "Python $version: 43 programs that hang already, each in another call, in a thread too"
+	# shellcheck disable=SC2046 # words
+	hung $(seq 1 7 295)
+	run cudamallocsnoop -jkp "$hung" -d 1
+	status 0
+	compare hung "$tmp/truth"
+	equal "$(tail -n 1 "$tmp/compared")" "$nhung stacks compared, 0 wrong, 0 with a note"
+	[ "$(jq 'select(.running and .tid != .pid and .complete == false).tid' "$tmp/out" | wc -l)" -ge 7 ] ||
+		no "no threads"
+	silent
+	hung_end
+
+	for nth in 2 211 283; do
+		it "Python $version: a program that hangs in call $nth while it is traced"
+		tool cudamallocsnoop -jkc "exec env SIM_LATENCY_US=cudaMalloc:$nth=-1 $python $w/cases.py all >$tmp/truth"
+		until_true command_hangs
+		stop TERM	# the shell has it ignore INT
+		compare hung "$tmp/truth"
+		json 1 '.running and .complete and any(.stack[]; .kind == "python")'
+	done
+
 	it "Python $version inside of another program, from the shared library"
 	if [ -n "$embed" ]; then
 		run cudamallocsnoop -jkc "$embed $w/cases.py all >$tmp/truth"

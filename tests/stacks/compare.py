@@ -5,6 +5,8 @@
 compare.py python TRUTH OUT [--stack all|python|native] [--may-stop CASE,...] [--may-lose]
 	with what tests/workloads/python told; --may-stop: cases whose stack may end early if it says so; --may-lose:
 	native frames may be lost for lack of room, if the stack says so
+compare.py hung TRUTH OUT [--stack all|python|native]
+	the same of calls in flight: each is the last one of its thread that the programs told of; some may be missing
 compare.py native TRUTH OUT [--may-stop CASE,...]
 	with what nofp told
 compare.py reference OTHER OUT
@@ -207,7 +209,20 @@ def check_reference(told, stack, args):
         raise Wrong("%d frames, not %d%s" % (len(frames), len(told["stack"]), "".join("; " + n for n in notes(stack))))
 
 
-CHECKS = {"python": check_python, "native": check_native, "reference": check_reference}
+CHECKS = {"python": check_python, "hung": check_python, "native": check_native, "reference": check_reference}
+
+
+def key_of(record, how):
+    """What a record and its truth have in common; a child's sizes are its parent's too."""
+    if how == "hung":
+        return record["pid"], record["tid"]
+    return record["pid"] if how == "python" else 0, record["size"]
+
+
+def is_compared(record, how):
+    if how == "hung":
+        return record.get("running", False)
+    return record.get("op") == "alloc" or str(record.get("func", "")).startswith("cudaMalloc")
 
 
 def main():
@@ -220,15 +235,13 @@ def main():
     parser.add_argument("--may-lose", action="store_true")
     args = parser.parse_args()
 
-    # a child's sizes are its parent's too
     truth = read(args.truth)
-    by_pid = args.how == "python"
-    told = {(t["pid"] if by_pid else 0, t["size"]): t for t in truth}
+    told = {key_of(t, args.how): t for t in truth}
     seen, wrong, said, compared = set(), 0, 0, 0
     for record in read(args.out):
-        if record.get("op") != "alloc" and not str(record.get("func", "")).startswith("cudaMalloc"):
+        if not is_compared(record, args.how):
             continue
-        key = record["pid"] if by_pid else 0, record["size"]
+        key = key_of(record, args.how)
         if key not in told:
             continue
         seen.add(key)
@@ -240,10 +253,11 @@ def main():
         except (Wrong, StopIteration) as e:
             wrong += 1
             if wrong <= 20:
-                print("%s, size %d: %s" % (told[key].get("case", "?"), key[1], e or "no Python frame"))
-    for key in sorted(told.keys() - seen)[:20]:
+                print("%s, size %d: %s" % (told[key].get("case", "?"), told[key]["size"], e or "no Python frame"))
+    missing = told.keys() - seen if args.how != "hung" else set()
+    for key in sorted(missing)[:20]:
         print("%s, size %d: no such allocation was seen" % (told[key].get("case", "?"), key[1]))
-    wrong += len(told.keys() - seen)
+    wrong += len(missing)
     print("%d stacks compared, %d wrong, %d with a note" % (compared, wrong, said))
     return 1 if wrong or not compared else 0
 

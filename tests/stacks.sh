@@ -104,8 +104,14 @@ all_hang() {
 	done
 }
 
-# command_hangs: the same of the process that a tool's command has become
-command_hangs() { all_hang "$(tr ' ' , <"/proc/$tracer/task/$tracer/children")"; }
+# command_hangs: the same of one of a tool's children: others are its helpers
+command_hangs() {
+	# shellcheck disable=SC2013 # words of one line
+	for child in $(cat "/proc/$tracer/task/$tracer/children"); do
+		all_hang "$child" && return
+	done
+	return 1
+}
 
 # hung_end: they end
 hung_end() {

@@ -290,6 +290,7 @@ static void start(void *ctx)
 	struct watch *w = ctx;
 
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, true);
+	w->inflight.frames = (struct stack_config){ .dwarf = true, .native = true, .python = true };
 	inflight_start(&w->inflight);
 	w->events.interval_ns = w->stall_ns && w->stall_ns < LOOK_NS ? w->stall_ns : LOOK_NS;
 	w->events.count = w->stall_ns ? 0 : 1;

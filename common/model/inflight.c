@@ -175,7 +175,7 @@ static const struct stack *wanted_stack(struct inflight *r, const struct thread_
 	return stack_get(r->syms, frames->pid, frames->at + 1, frames->n - 1);
 }
 
-const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
+static const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
 {
 	struct thread_frames frames;
 

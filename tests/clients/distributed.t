@@ -61,7 +61,7 @@ for nccl2 in 0 1; do
 	mv "$tmp/first" "$tmp/out"
 	json 1 '.verdict == "behind" and .culprit and .rank == 2 and .job_rank == 2 and .local_rank == 2 and .nranks == 4'
 	json 3 '.verdict == "behind" and (.culprit | not) and .func == "ncclAllReduce" and .count == 1000'
-	json 1 '.rank == 2 and (.stack | map(.sym) | contains(["load_batch", "late", "main"]))'
+	json 1 '.rank == 2 and (.main_stack | map(.sym) | contains(["load_batch", "late", "main"]))'
 	# what the flight recorder has, and in the three others the last one
 	[ $nccl2 = 1 ] || equal "$(jq -r '"\(.pid) \(.number - (if .rank == 2 then 0 else 1 end))"' "$tmp/out" | sort)" "$(recorded '(.all_reduce + .broadcast)')"
 	$clients/pytorch/bin/python -m torch.distributed.flight_recorder.fr_trace "$tmp/fr$nccl2" >"$tmp/fr.out" 2>&1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Compares cuda_api.tbl with one version of CUDA, -v version=13000.  Reads four files:
-# cuda_roles.tbl, cuda_protos.tbl, 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.
+# cuda_roles.tbl, cuda_protos.tbl with nccl_protos.tbl, 'rt NAME', 'drv NAME' and 'nccl NAME' lines of the exported symbols,
+# the table.
 # Prints errors to standard error, and what only the compiler can check (the offsets of members of
 # structs that parameters point to) to standard output, as C++ to compile.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
@@ -27,7 +28,7 @@ file == 1 { next }
 file == 2 && $1 == "type" {
 	name = $0; gsub(/^type +[a-z0-9]+ +[0-9]+ | = .*/, "", name); bytes[name] = $3
 }
-file == 2 && $1 ~ /^(rt|drv|nccl)$/ { prototype($0); nccl += $1 == "nccl" }
+file == 2 && $1 ~ /^(rt|drv|nccl)$/ { prototype($0) }
 file == 2 { next }
 
 function prototype(s,   name, i, n, p) {
@@ -46,8 +47,8 @@ file == 3 { exported[$1, $2]; libraries[$1]; next }
 
 /^[ \t]*(#|$)/ { next }
 
-# no file of NVIDIA's has them, or there is no nccl.h
-$1 == "usdt" || $1 == "nccl" && $2 != "none" && !nccl { next }
+# no file of NVIDIA's has them
+$1 == "usdt" { next }
 $2 == "none" {
 	for (i = 3; $i != ":"; i++) {
 		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name

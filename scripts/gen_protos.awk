@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Turns cuda_protos.tbl, whose head describes its rows, into C, with place.awk's places, in parts
+# Turns cuda_protos.tbl, whose head describes its rows, and nccl_protos.tbl into C, with place.awk's places, in parts
 # that a file gets if it defines
 #   CUDA_PARAMS(number, PARAM(name, VALUE, place, out, VALUE of what it points to), ...)
-#   CUDA_PROTO(name, RT or DRV, group, since, until, VALUE of the result, parameters, number)
+#   CUDA_PROTO(name, RT, DRV or NCCL, group, since, until, VALUE of the result, parameters, number)
 #              the newest of each name, sorted; CUDA_OLDER: the others
 #   CUDA_VALUE(name, value)              by their enums
 #   CUDA_ENUM(tag, first value, values)
 #   CUDA_ENUM_TYPE(name, which enum)     tags and other names, sorted
-#   CUDA_ERR(RT or DRV, code, name)      of cudaError and cudaError_enum
+#   CUDA_ERR(RT, DRV or NCCL, code, name)   of cudaError, cudaError_enum and ncclResult_t
 # A VALUE is VALUE(type, KIND, bytes).
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
@@ -58,7 +58,9 @@ function end_enum(   i) {
 BEGIN {
 	values = enums = errors = 0
 	print "/* Made from cuda_protos.tbl by gen_protos.awk: edit that. */"
+	error_lib["cudaError"] = "RT"; error_lib["cudaError_enum"] = "DRV"; error_lib["ncclResult_t"] = "NCCL"
 }
+FNR == 1 { last_type = "" }
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
 
@@ -94,16 +96,16 @@ $1 == "value" {
 	if ($2 != last_tag) { end_enum(); first[$2] = values; which[$2] = enums; enum[enums++] = $2 }
 	last_tag = $2; count[$2]++; row = "CUDA_VALUE(" $4 ", " $3 ")"
 	if (until) gone[++gones] = row; else value_row[values++] = row
-	if ($2 ~ /^cudaError(_enum)?$/ && !(($2, $3) in line)) {
+	if ($2 in error_lib && !(($2, $3) in line)) {
 		line[$2, $3] = FNR
-		error[errors++] = "CUDA_ERR(" ($2 == "cudaError" ? "RT" : "DRV") ", " $3 ", " $4 ")"
+		error[errors++] = "CUDA_ERR(" error_lib[$2] ", " $3 ", " $4 ")"
 	}
 	next
 }
 
-$1 !~ /^(rt|drv)$/ { fail("unknown row '" $1 "'"); next }
-$0 !~ /^[a-z]+ +[a-z]+ +[-0-9.]+ +[^()]*[ *]_*cu[A-Za-z0-9_]*\([^()]*\)$/ {
-	fail("not 'rt|drv GROUP VERSIONS RESULT NAME(TYPE PARAMETER, ...)'")
+$1 !~ /^(rt|drv|nccl)$/ { fail("unknown row '" $1 "'"); next }
+$0 !~ /^[a-z]+ +[a-z]+ +[-0-9.]+ +[^()]*[ *](_*cu|nccl)[A-Za-z0-9_]*\([^()]*\)$/ {
+	fail("not 'rt|drv|nccl GROUP VERSIONS RESULT NAME(TYPE PARAMETER, ...)'")
 	next
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Every function of the runtime and the driver as NVIDIA's headers declare it, and their
- * enums: from common/api/cuda_protos.tbl, which scripts/gen-protos makes from the headers.  (The
+/* Every function of the runtime, the driver and NCCL as NVIDIA's headers declare it, and their
+ * enums: from cuda_protos.tbl and nccl_protos.tbl, which scripts/gen-protos makes from the headers.  (The
  * meaning of each call to the tools is in cuda_api.tbl: see cuda_fn.h.) */
 #ifndef CUDA_PROTOS_H
 #define CUDA_PROTOS_H
@@ -40,12 +40,12 @@ struct cuda_param {
 				 * it by value. */
 };
 
-/* The topic of a function, by the sections of NVIDIA's manual. */
+/* The topic of a function, by the sections of NVIDIA's manual.  Operations, communicators and groups are NCCL's. */
 enum cuda_group {
 #define CUDA_GROUPS(X)									\
 	X(other) X(device) X(context) X(error) X(module) X(memory) X(copy) X(launch)	\
 	X(stream) X(event) X(sync) X(graph) X(array) X(interop) X(occupancy) X(profiler)	\
-	X(internal)
+	X(internal) X(operation) X(comm) X(group)
 #define X(name) CUDA_GROUP_##name,
 	CUDA_GROUPS(X)
 #undef X
@@ -56,12 +56,12 @@ struct cuda_proto {
 	const char *name;	/* the exported symbol: cudaMemcpyAsync_ptsz */
 	enum cuda_lib lib;
 	unsigned char group;	/* enum cuda_group */
-	struct cuda_value result;	/* cudaError_t and CUresult are CUDA_KIND_ENUM.  Type "?" if
+	struct cuda_value result;	/* cudaError_t, CUresult and ncclResult_t are CUDA_KIND_ENUM.  Type "?" if
 					 * no header has the function: its signature is unknown */
 	unsigned char nparams;
 	const struct cuda_param *params;
 	/* The first and the last version of CUDA known to have it, as in CUDA_VERSION: 12040 is
-	 * 12.4, 12999 the last 12.x.  until is 0 if the newest known version has it. */
+	 * 12.4, 12999 the last 12.x; of NCCL: 2160 is 2.16.  until is 0 if the newest known version has it. */
 	int since, until;
 };
 

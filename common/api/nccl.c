@@ -2,16 +2,6 @@
 #include <stddef.h>
 #include "api/nccl.h"
 
-const char *nccl_result_name(int result)
-{
-	static const char *const names[] = {
-		"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument",
-		"ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout",
-	};
-
-	return result >= 0 && result < (int)(sizeof(names) / sizeof(*names)) ? names[result] : NULL;
-}
-
 static const struct { const char *name; unsigned size; } types[] = {
 	{ "i8", 1 }, { "u8", 1 }, { "i32", 4 }, { "u32", 4 }, { "i64", 8 }, { "u64", 8 }, { "f16", 2 }, { "f32", 4 }, { "f64", 8 },
 	{ "bf16", 2 }, { "f8e4m3", 1 }, { "f8e5m2", 1 },

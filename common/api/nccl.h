@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The values of NCCL's enums: nccl.h of 2.32. */
+/* Short names of the values of NCCL's enums: nccl.h of 2.32. */
 #ifndef NCCL_NAMES_H
 #define NCCL_NAMES_H
 
-/* Return "ncclSuccess", "ncclRemoteError", ...; "f32", "bf16", ...; "sum", "max", ..., "custom" for an operator of
+/* Return "f32", "bf16", ...; "sum", "max", ..., "custom" for an operator of
  * ncclRedOpCreatePreMulSum(): static.  NULL if unknown. */
-const char *nccl_result_name(int result);
 const char *nccl_type_name(unsigned type);
 const char *nccl_operator_name(unsigned op);
 

@@ -22,14 +22,14 @@ TABLES = {
            rb'|\tCUDA_API\(provider##_##probe, USDT, class, __VA_ARGS__\)',
     'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], ' + VALUE + rb'\)[,)]'
               rb'|CUDA_PARAMS\(\d+,|#(ifdef CUDA_[A-Z_]+|endif|line \d+ "[^"]+")'
-              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
+              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV|NCCL), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
               rb'|CUDA_VALUE\(\w+, -?\d+\)|CUDA_ENUM\([\w ]+, \d+, \d+\)'
-              rb'|CUDA_ENUM_TYPE\([\w ]+, \d+\)|CUDA_ERR\((RT|DRV), \d+, \w+\)',
+              rb'|CUDA_ENUM_TYPE\([\w ]+, \d+\)|CUDA_ERR\((RT|DRV|NCCL), \d+, \w+\)',
 }
 COMMENT = rb'/\* Made from \S+ by \S+: edit that\. \*/'
 SPOILS = [b'', b' ', b'\t', b'(', b')', b',', b'"', b'*', b'@', b':', b'=', b'+', b'-', b'%s', b'\\',
           b'\0', b'\xff', b'\xc3\xa9', b'\r', b'...', b'/*', b'*/', b'99999999999999999999', b'-1',
-          b'none', b'rt', b'in', b'A' * 70000, b'(' * 3000]
+          b'none', b'rt', b'nccl', b'in', b'A' * 70000, b'(' * 3000]
 
 
 def spoil(rows):

@@ -20,7 +20,9 @@ struct frame {
 	__u32 id;
 	__u32 device;		/* at its entry: a call may change it */
 	__u16 depth;		/* number of frames below it that count */
-	bool counts;		/* calls inside it are part of it */
+	bool counts;		/* calls inside it of the same kind, CUDA or NCCL, are part of it */
+	bool nccl;
+	bool part;		/* it is part of a frame below */
 	bool captured;
 	__u8 held;		/* HELD, INNER */
 };
@@ -107,10 +109,21 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 	storage_show(&threads, task, &t->data.frames.used, sizeof(t->data.frames.used));
 }
 
+/* Return true if a call is inside a shown one of the same kind.  NCCL calls CUDA, which does not call NCCL. */
+static __always_inline bool is_part(const struct thread *t, bool nccl)
+{
+	bool part = false;
+
+	for (__u32 i = 0; i < FRAMES; i++)
+		part |= i < t->data.frames.used && t->data.frame[i].counts && t->data.frame[i].nccl == nccl;
+	return part;
+}
+
 /* Adds a frame; NULL if there is no room, or if the call is part of one that gets a record. */
-static __always_inline struct frame *push(struct thread *t, __u64 sp)
+static __always_inline struct frame *push(struct thread *t, __u64 sp, bool nccl)
 {
 	__u32 depth = 0, device = 0;
+	bool part = false;
 	__u8 held = 0;
 	__u64 used;
 	struct frame *f;
@@ -123,7 +136,8 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 		held = trace_held && f->held ? INNER : 0;
 		device = f->device;
 	}
-	if (depth && !trace_nested)
+	part = depth && is_part(t, nccl);
+	if (part && !trace_nested)
 		return NULL;
 	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_inflight() */
 		*(volatile __u64 *)&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start = 0;
@@ -135,6 +149,8 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	}
 	f = &t->data.frame[used];
 	f->depth = depth;
+	f->nccl = nccl;
+	f->part = part;
 	f->held = held;
 	f->device = device;
 	return f;
@@ -295,7 +311,7 @@ static __always_inline void leave_capture(struct pt_regs *ctx, struct thread *t)
 /* Return true if the call that is entered is part of a graph. */
 RARELY bool is_captured(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
-	const __u32 classes = STREAM_CLASSES | 1u << CUDA_ALLOC | 1u << CUDA_FREE | CUDA_GRAPH_CLASSES;
+	const __u32 classes = STREAM_CLASSES | 1u << CUDA_ALLOC | 1u << CUDA_FREE | 1u << CUDA_OPERATION | CUDA_GRAPH_CLASSES;
 	__u64 role = fn->role - 1;
 	struct call *call = &t->data.kernels.call;
 	bool first;
@@ -314,7 +330,7 @@ RARELY bool is_captured(struct pt_regs *ctx, struct thread *t, const struct trac
 
 static __always_inline bool is_failure(const struct trace_function *fn, __u32 ret)
 {
-	return fn->flags & TRACE_ERROR && ret && ret != TRACE_NOT_READY;
+	return fn->flags & TRACE_ERROR && ret && ret != fn->pending;
 }
 
 /* Sends a frame's record, of kind what; sp: the stack pointer at its entry. */
@@ -342,6 +358,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->id = f->id;
 	e->device = f->device;
 	e->depth = f->depth;
+	e->part = f->part;
 	e->inner = trace_held && f->held & INNER;
 	e->captured = f->captured && !(what == TRACE_CALL && is_failure(fn, ret));
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
@@ -378,7 +395,7 @@ static __always_inline bool is_sent(const struct trace_function *fn, const struc
 static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 				       const struct trace_function *fn, __u64 id)
 {
-	struct frame *f = push(t, PT_REGS_SP(ctx));
+	struct frame *f = push(t, PT_REGS_SP(ctx), fn->flags & TRACE_NCCL);
 
 	if (!f) {
 		frames_show(t, NULL);
@@ -419,12 +436,18 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	return wanted;
 }
 
-/* The stack pointer at the entry of the thread's runtime function in flight; 0: none. */
+/* The stack pointer at the entry of the thread's outermost runtime function in flight; 0: none. */
 static __always_inline __u64 runtime_in_flight(const struct thread *t)
 {
-	struct trace_function *fn = t->data.frames.used ? function_of(t->data.frame[0].id) : NULL;
+	for (__u32 i = 0; i < FRAMES && i < t->data.frames.used; i++) {
+		struct trace_function *fn = function_of(t->data.frame[i].id);
 
-	return fn && fn->flags & TRACE_RUNTIME ? t->data.frames.sp[0] : 0;
+		if (fn && fn->flags & TRACE_RUNTIME)
+			return t->data.frames.sp[i];
+		if (fn && !(fn->flags & TRACE_NCCL))
+			return 0;
+	}
+	return 0;
 }
 
 static __always_inline void leave(struct pt_regs *ctx)

@@ -107,6 +107,17 @@ if long; then
 		run env CUDA="$CUDA" scripts/gen-protos
 		cmp -s "$tmp/out" common/api/cuda_protos.tbl || no "another common/api/cuda_protos.tbl comes out"
 	fi
+
+	it "a prototype of NCCL's that nccl.h does not have so is found"
+	if [ ! -e "$CUDA/include/nccl.h" ] || [ ! -e "$CUDA/lib64/libnccl.so.2" ]; then
+		skip "there is no NCCL in $CUDA"
+	else
+		sed 's/ncclRecv(void \*recvbuff, size_t count/ncclRecv(void *recvbuff, int count/' common/api/nccl_protos.tbl >"$tmp/wrong.tbl"
+		run env CUDA="$CUDA" scripts/check-api "$table" common/api/cuda_protos.tbl "$tmp/wrong.tbl"
+		status 1
+		says "wrong.tbl: does not match the headers: run scripts/gen-protos --nccl"
+		says "> nccl operation"
+	fi
 fi
 
 it "without CUDA it says that it checked nothing"

@@ -166,6 +166,17 @@ lines 1 '^@\[cuMemAlloc_v2, 1125899906842624, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 7$'
 lines 1 '^@\[cuMemAlloc_v2, 1073741824000, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 5$'
 lines 3 '^@'
 
+it "the functions of NCCL are known with their arguments, enums and errors"
+nccl_dir=$(mktemp -d)
+export SIM_NCCL_DIR="$nccl_dir"
+bt -e 'cudaret:ncclReduceScatter { @[func, errname(retval), enumname(args.op)] = sum(args.recvcount) }' \
+	-c "$bin/nccl-args 3 >$nccl_dir/said"
+lines 1 '^@\[ncclReduceScatter, ncclSuccess, ncclMin\]: 33$'
+bt -e 'cudaret:ncclAllReduce /retval != 0/ { @[errname(retval)] = sum(args.count) }' -c "$bin/nccl-args 5 >$nccl_dir/said"
+lines 1 '^@\[ncclInvalidArgument\]: 185$'
+rm -r "$nccl_dir"
+unset SIM_NCCL_DIR
+
 it "entries and returns can have one block, and predicates can use arguments"
 bt -e 'cuda:cudaMalloc, cudaret:cudaFree { @[func] = count(); }
 	cudaret:cudaMalloc /args.size == 4099 && retval == cudaSuccess/ { @odd = count(); }' \

@@ -1,17 +1,19 @@
 # shellcheck shell=sh
-# The prototypes: what the reader makes of common/api/cuda_protos.tbl, and what scripts/gen-protos makes
+# The prototypes: what the reader makes of common/api/cuda_protos.tbl and nccl_protos.tbl, and what scripts/gen-protos makes
 # of NVIDIA's headers, of one version and of several: copies with small changes stand for others.
 
 CUDA=${CUDA:-/usr/local/cuda}
 table=common/api/cuda_protos.tbl
+nccl_table=common/api/nccl_protos.tbl
 number=$(awk '$2 == "CUDA_VERSION" { print $3; exit }' "$CUDA/include/cuda.h" 2>/dev/null)
+nccl_number=$(awk '$2 == "NCCL_MAJOR" { n = $3 * 1000 } $2 == "NCCL_MINOR" { n += $3 * 10 } END { print n }' "$CUDA/include/nccl.h" 2>/dev/null)
 v=$((${number:-0} / 1000)).$((${number:-0} % 1000 / 10))
 
-# reader TABLE NAME: builds tests/protos/dump.c with that table, as $tmp/NAME/dump; status in $rc
+# reader TABLE NAME [TABLE]: builds tests/protos/dump.c with these tables, as $tmp/NAME/dump; status in $rc
 reader() {
 	mkdir -p "$tmp/$2"
 	{
-		LC_ALL=C awk -f scripts/gen_protos.awk -f scripts/place.awk "$1" >"$tmp/$2/cuda_protos.def" &&
+		LC_ALL=C awk -f scripts/gen_protos.awk -f scripts/place.awk "$1" ${3+"$3"} >"$tmp/$2/cuda_protos.def" &&
 			${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/$2" -iquote "$O" tests/protos/dump.c \
 				common/api/cuda_protos.c -o "$tmp/$2/dump"
 	} >"$tmp/out" 2>"$tmp/err"
@@ -30,7 +32,7 @@ without() {
 }
 
 it "the reader gives places, kinds, and what parameters point to"
-reader "$table" here
+reader "$table" here "$nccl_table"
 status 0
 dump=$tmp/here/dump
 run "$dump" proto cudaLaunchKernel_ptsz
@@ -72,10 +74,37 @@ lines 1 ' char \* str/8$'
 run "$dump" proto __cudaPopCallConfiguration
 lines 1 '^1 gridDim: dim3 \* ptr/8 out to dim3 dim3/12$'
 
+it "NCCL's functions: an id of 128 bytes on the stack takes no register, what is only read is not stored"
+run "$dump" proto ncclCommInitRankConfig
+shows "nccl comm ncclCommInitRankConfig 2160-0 ncclResult_t enum/4
+1 comm: ncclComm_t * ptr/8 out to ncclComm_t handle/8
+2 nranks: int int/4
+7 commId: ncclUniqueId struct/128
+3 rank: int int/4
+4 config: ncclConfig_t * ptr/8 to ncclConfig_t struct/0"
+run "$dump" proto ncclReduce
+shows "nccl operation ncclReduce 2160-0 ncclResult_t enum/4
+1 sendbuff: void * ptr/8
+2 recvbuff: void * ptr/8
+3 count: size_t uint/8
+4 datatype: ncclDataType_t enum/4
+5 op: ncclRedOp_t enum/4
+6 root: int int/4
+7 comm: ncclComm_t handle/8
+8 stream: cudaStream_t handle/8"
+run "$dump" proto ncclCommGetAsyncError
+lines 1 '^2 asyncError: ncclResult_t \* ptr/8 out to ncclResult_t enum/4$'
+run "$dump" proto pncclReduce
+shows 'not found'
+run "$dump" name ncclResult_t 7
+shows ncclInProgress
+run "$dump" name ncclRedOp_t 5
+shows 'no name'
+
 it "every function is found by its name, and no other name"
 run "$dump" lost
 shows 0
-for word in cudaMallo cudaMallocc main cu __cuda ''; do
+for word in cudaMallo cudaMallocc main cu __cuda nccl ncclReduc ''; do
 	run "$dump" proto "$word"
 	shows 'not found'
 done
@@ -132,7 +161,7 @@ line=$(grep -n ' cudaMalloc(' "$table" | cut -d: -f1)
 grep -qE "wrong.tbl:$line:.* error: .*CUDA_GROUP_memroy" "$tmp/err" ||
 	no "an unknown group is not reported in its line"
 
-it "arguments are where the compiler puts them, of all functions of CUDA's headers"
+it "arguments are where the compiler puts them, of all functions of the headers of CUDA and NCCL"
 if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ]; then
 	# those that have not changed since the headers' version
 	awk -v number="$number" '/^(rt|drv)/ && $2 !~ /^(interop|internal)$/ && $3 ~ /-$/ && !/\(\?\)$/ {
@@ -141,6 +170,12 @@ if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ]; then
 		match($0, /[A-Za-z0-9_]+\(/)
 		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
 	}' "$table" >"$tmp/here/functions.inc"
+	awk -v number="${nccl_number:-0}" '/^nccl/ && $3 ~ /-$/ && !/\(\?\)$/ {
+		split($3, since, /[.-]/)
+		if (since[1] * 1000 + since[2] * 10 > number) next
+		match($0, /[A-Za-z0-9_]+\(/)
+		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
+	}' "$nccl_table" >>"$tmp/here/functions.inc"
 	${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/here" -iquote "$O" -c common/api/cuda_protos.c \
 		-o "$tmp/here/protos.o"
 	run "${CXX:-c++}" -std=c++17 -w -D__CUDA_API_VERSION_INTERNAL -isystem "$CUDA/include" \
@@ -162,6 +197,14 @@ if ! without "CUDA in $CUDA" [ -e "$CUDA/lib64/stubs/libcuda.so" ]; then
 	[ "$(grep -c ^rt "$tmp/exported")" -gt 400 ] || no "the runtime exports few functions"
 	[ "$(grep -c ^drv "$tmp/exported")" -gt 500 ] || no "the driver exports few functions"
 	[ "$(grep -c '(?)$' "$table")" -eq 6 ] || no "not six functions without a prototype"
+fi
+
+it "every function that libnccl exports is in the table"
+if ! without "NCCL in $CUDA" [ -e "$CUDA/lib64/libnccl.so.2" ]; then
+	sed -nE 's/^nccl .*[ *]([A-Za-z0-9_]+)\(.*/\1/p' "$nccl_table" | sort -u >"$tmp/rows"
+	nm -D --defined-only "$CUDA/lib64/libnccl.so.2" | sed -nE 's/.* [TW] (nccl[A-Z][^@]*).*/\1/p' | sort -u >"$tmp/exported"
+	equal "$(comm -13 "$tmp/rows" "$tmp/exported")" ''
+	[ "$(wc -l <"$tmp/exported")" -gt 25 ] || no "it exports few functions"
 fi
 
 # --- Other versions of CUDA: their headers are read, which takes seconds
@@ -275,6 +318,14 @@ if ! without "CUDA in $CUDA" [ -e "$CUDA/include/cuda.h" ]; then
 	grep '^value cudaError 998 ' "$tmp/named.tbl" >"$tmp/out"
 	shows 'value cudaError 998 cudaErrorBrandNew 99.1-
 value cudaError 998 cudaErrorBeforeThat 1.0-2.0'
+fi
+
+it "reading nccl.h again changes nothing; without it that is said"
+if ! without "nccl.h in $CUDA" [ -e "$CUDA/include/nccl.h" ]; then
+	run env NCCL="$CUDA" CUDA="$CUDA" scripts/gen-protos --nccl
+	status 0
+	cmp -s "$tmp/out" "$nccl_table" || no "another $nccl_table comes out"
+	fails 1 "gen-protos: no nccl.h in $tmp/include" env NCCL="$tmp" CUDA="$CUDA" scripts/gen-protos --nccl
 fi
 
 it "a struct that functions take by value cannot have two sizes"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudatrace - print every call of the CUDA API, decoded: strace for CUDA */
+/* cudatrace - print every call of CUDA and NCCL, decoded: strace for CUDA */
 #include <errno.h>
 #include <stdlib.h>
 #include <bpf/libbpf.h>
@@ -21,11 +21,12 @@
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print each CUDA API call as it returns, with its arguments by name, what it stored, the\n"
+	.what = "Print each call of CUDA and NCCL as it returns, with its arguments by name, what it stored, the\n"
 		"name of the error and optionally the time, as strace does for system calls.",
 	.examples =
 	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with times\n"
+	"  cudatrace -e nccl -c ./train                 # NCCL's calls\n"
 	"  cudatrace -e launch --device 0,1 -c ./train  # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
 	"  cudatrace --unchecked -p 181                 # errors never checked\n"

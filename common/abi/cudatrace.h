@@ -32,20 +32,23 @@ struct trace_read {
 enum {
 	TRACE_SHOWN = 1,	/* selected by the user; else only needed for others */
 	TRACE_HIDES = 2,	/* excluded by the user: no record of it or of calls inside it */
-	TRACE_ERROR = 4,	/* returns a cudaError_t or CUresult of its own */
+	TRACE_ERROR = 4,	/* returns a cudaError_t, CUresult or ncclResult_t of its own */
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
 	TRACE_HELD = 32,	/* record it even if it hides: it changes held memory */
 	TRACE_HELPER = 64,	/* probed only to find the device of other calls, or what is captured */
 	TRACE_RUNTIME = 128,	/* of the runtime */
+	TRACE_NCCL = 256,	/* of NCCL: the calls of CUDA inside it are no part of it */
 };
 
 /* One per function, by id. */
 struct trace_function {
-	unsigned char words, nreads, flags;
+	unsigned char words, nreads;
+	unsigned short flags;
 	unsigned char handle;	/* place of its stream or context, as in struct cuda_args; 0: none */
 	unsigned short handle_at;	/* not 0: the stream is at this byte of the handle's target */
 	unsigned short role;	/* 1 + its id in cuda_api.tbl; 0: none */
+	unsigned short pending;	/* this result is no failure: cudaErrorNotReady, CUDA_ERROR_NOT_READY, ncclInProgress */
 	struct trace_read reads[TRACE_READS];
 };
 
@@ -72,10 +75,8 @@ struct trace_event {
 						 * due now, or could not be read */
 	char comm[16];			/* of the thread */
 	unsigned int device;		/* see abi/device.h */
-	unsigned int captured;		/* 1: the call is part of a CUDA graph, and did not run */
+	unsigned short captured;	/* 1: the call is part of a CUDA graph, and did not run */
+	unsigned short part;		/* 1: it is part of a shown call of CUDA, or of NCCL if it is one of NCCL's */
 };
-
-/* Not a failure: cudaErrorNotReady, CUDA_ERROR_NOT_READY. */
-enum { TRACE_NOT_READY = 600 };
 
 #endif

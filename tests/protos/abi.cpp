@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls through each prototype of NVIDIA's headers with marked arguments, and looks whether they
- * are where common/api/cuda_protos.tbl says, of the sizes that it says: functions.inc, made from the
- * table, has a FUNCTION(name) for each. */
+ * are where cuda_protos.tbl and nccl_protos.tbl say, of the sizes that they say: functions.inc, made from
+ * these, has a FUNCTION(name) for each. */
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
@@ -10,6 +10,10 @@
 #include <cuda_runtime_api.h>
 #include <cudaProfiler.h>
 #include <cuda_profiler_api.h>
+#if __has_include(<nccl.h>)
+#define __CUDA_RUNTIME_H__	/* that overloads functions */
+#include <nccl.h>
+#endif
 extern "C" {
 #include "api/cuda_protos.h"
 /* The integer registers of the last call, then the stack above its return address. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the reader makes of common/api/cuda_protos.tbl:
+/* What the reader makes of common/api/cuda_protos.tbl and nccl_protos.tbl:
  *   dump proto NAME [VERSION]   the function's group, versions, result; a line a parameter
  *   dump name TYPE NUMBER       dump value NAME
  *   dump lost                   how many functions cuda_proto_find() does not find */
@@ -31,7 +31,7 @@ static int proto(const char *name, int version)
 
 	if (!p)
 		return puts("not found"), 1;
-	printf("%s %s %s %d-%d %s %s/%d\n", p->lib == CUDA_RT ? "rt" : "drv", groups[p->group], p->name,
+	printf("%s %s %s %d-%d %s %s/%d\n", p->lib == CUDA_RT ? "rt" : p->lib == CUDA_DRV ? "drv" : "nccl", groups[p->group], p->name,
 	       p->since, p->until, p->result.type, kinds[p->result.kind], p->result.size);
 	for (int i = 0; i < p->nparams; i++)
 		print_param(&p->params[i]);

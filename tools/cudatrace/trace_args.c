@@ -8,9 +8,12 @@
 #include "cudatrace/trace_args.h"
 #include "kernels/kernel_map.h"
 
+/* No failures: cudaErrorNotReady and CUDA_ERROR_NOT_READY; ncclInProgress. */
+enum { NOT_READY = 600, NCCL_IN_PROGRESS = 7 };
+
 static bool is_error(const struct cuda_value *v)
 {
-	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult");
+	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult") || !strcmp(v->type, "ncclResult_t");
 }
 
 /* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */
@@ -44,8 +47,9 @@ static struct trace_read read_for(const struct cuda_proto *proto, const struct c
 	struct trace_read r = { .word = p->place - 1 };
 	bool text = is_text(proto, p);
 
-	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) :
-		 p->to.kind != CUDA_KIND_NONE ? p->to.size : 0;
+	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) : 0;
+	if (!r.size && p->to.kind != CUDA_KIND_NONE)
+		r.size = p->to.size;
 	if (p->value.kind == CUDA_KIND_STR) {
 		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
 		r.size = text ? TRACE_STRING : 0;
@@ -115,10 +119,15 @@ static void add_role(struct trace_function *fn, const struct cuda_proto *proto)
 struct trace_function trace_describe(int id, unsigned flags, bool full)
 {
 	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
-	struct trace_function fn = { .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0) };
+	struct trace_function fn = {
+		.flags = flags | (returns_error(proto) ? TRACE_ERROR : 0),
+		.pending = proto->lib == CUDA_NCCL ? NCCL_IN_PROGRESS : NOT_READY,
+	};
 
 	if (proto->lib == CUDA_RT)
 		fn.flags |= TRACE_RUNTIME;
+	if (proto->lib == CUDA_NCCL)
+		fn.flags |= TRACE_NCCL;
 	add_role(&fn, proto);
 	if (!full)
 		return fn;
@@ -188,16 +197,19 @@ static void print_dim3(FILE *f, bool json, const void *at)
 	fprintf(f, json ? "[%u,%u,%u]" : "{%u, %u, %u}", dim[0], dim[1], dim[2]);
 }
 
+enum { LONG_STRUCT = 64, BEGINNING = 32 };	/* bytes: of longer ones, text has the beginning */
+
 static void print_words(FILE *f, bool json, const char *at, unsigned size)
 {
+	bool whole = json || size <= LONG_STRUCT;
 	unsigned long long word;
 
 	putc(json ? '[' : '{', f);
-	for (unsigned i = 0; i < size; i += sizeof(word)) {
+	for (unsigned i = 0; i < (whole ? size : BEGINNING); i += sizeof(word)) {
 		word = number(at + i, size - i);
 		fprintf(f, json ? "%s\"0x%llx\"" : "%s0x%llx", i ? json ? "," : ", " : "", word);
 	}
-	putc(json ? ']' : '}', f);
+	fputs(json ? "]" : whole ? "}" : ", ...}", f);
 }
 
 static void print_value(FILE *f, bool json, const struct cuda_value *v, const void *at);

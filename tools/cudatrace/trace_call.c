@@ -45,7 +45,7 @@ bool trace_call_read(struct trace_call *call, const struct trace_function *funct
 	if (at + e->head.frames * sizeof(*call->frames) > size)
 		return false;
 	call->failed = e->head.kind == TRACE_CALL && call->function->flags & TRACE_ERROR &&
-		       (int)e->ret && (int)e->ret != TRACE_NOT_READY;
+		       (int)e->ret && (int)e->ret != call->function->pending;
 	return true;
 }
 

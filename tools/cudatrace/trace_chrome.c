@@ -90,7 +90,7 @@ static unsigned long long stream_used(const struct trace_call *call)
 	const unsigned work = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET;
 	unsigned long long passed;
 
-	if (!fn || !cuda_fn_in(fn, work) || !fn->args.async || call->failed || call->event->depth ||
+	if (!fn || !cuda_fn_in(fn, work) || !fn->args.async || call->failed || call->event->part ||
 	    call->event->captured)
 		return OUT_NONE;
 	if (!call->function->handle_at)

@@ -22,6 +22,7 @@ static const char *const chatter[] = {
 	"cuThreadExchangeStreamCaptureMode", "cudaGetDriverEntryPoint*", "cuGetProcAddress*",
 	"cudaGetExportTable", "cuGetExportTable", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
 	"cuDriverGetVersion",
+	"ncclGetVersion", "ncclCommCount", "ncclCommCuDevice", "ncclCommUserRank", "ncclParam*",
 };
 
 static bool by_default(const struct cuda_proto *p)
@@ -43,14 +44,14 @@ static const char *const groups[] = {
 
 const char *trace_select_word(int i)
 {
-	static const char *const sets[] = { "all", "default" };
+	static const char *const sets[] = { "all", "default", "nccl" };
 
 	if (i < CUDA_GROUP_MAX)
 		return groups[i];
 	i -= CUDA_GROUP_MAX;
-	if (i < 2)
+	if (i < 3)
 		return sets[i];
-	i -= 2;
+	i -= 3;
 	return i < cuda_protos_n ? cuda_protos[i].name : NULL;
 }
 
@@ -69,12 +70,14 @@ static bool matches(const char *word, const struct cuda_proto *p, int group)
 		return true;
 	if (!strcmp(word, "default"))
 		return by_default(p);
+	if (!strcmp(word, "nccl"))
+		return p->lib == CUDA_NCCL;
 	return group >= 0 ? p->group == group : match_name(p->name, word, strlen(word));
 }
 
 static bool is_set(const char *word)
 {
-	return !strcmp(word, "all") || !strcmp(word, "default") || group_of(word) >= 0;
+	return !strcmp(word, "all") || !strcmp(word, "default") || !strcmp(word, "nccl") || group_of(word) >= 0;
 }
 
 /* Adds or removes the word's functions; returns false if it has none. */
@@ -87,7 +90,7 @@ static bool apply(unsigned char *selected, const char *word, bool in)
 		if (!matches(word, &cuda_protos[i], group))
 			continue;
 		found = true;
-		selected[i] = in ? TRACE_SELECTED : is_set(word) || cuda_protos[i].lib != CUDA_RT ?
+		selected[i] = in ? TRACE_SELECTED : is_set(word) || cuda_protos[i].lib == CUDA_DRV ?
 			      TRACE_UNSELECTED : TRACE_EXCLUDED;
 	}
 	return found;
@@ -107,7 +110,7 @@ static _Noreturn void unknown(const char *word)
 }
 
 /* Reads "[trace=][!]WORD[,[!]WORD]..."; returns an enum trace_selected for each of cuda_protos[].  A WORD
- * is a group of cuda_protos.h, all, default, a function, or a pattern of functions with * and ?.  A
+ * is a group of cuda_protos.h, all, default, nccl, a function, or a pattern of functions with * and ?.  A
  * function selects all of its versions: cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If
  * the first one is, all are, as in strace, starting from the default.  NULL: the default. */
 static unsigned char *select_functions(const char *expression)
@@ -248,7 +251,7 @@ static bool shows_allocations(const struct trace *t)
 static bool may_capture(const struct trace *t)
 {
 	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET | 1 << CUDA_ALLOC | 1 << CUDA_FREE |
-				 1 << CUDA_EVENT;
+				 1 << CUDA_EVENT | 1 << CUDA_OPERATION;
 
 	for (int i = 0; i < cuda_protos_n; i++) {
 		const struct cuda_fn *fn = t->selected[i] == TRACE_SELECTED ? trace_role(&cuda_protos[i]) : NULL;

@@ -9,11 +9,11 @@ struct trace;
 enum trace_selected {
 	TRACE_UNSELECTED,
 	TRACE_SELECTED,
-	TRACE_EXCLUDED,		/* a runtime function, removed by its name: the driver calls in it
-				 * are excluded, too */
+	TRACE_EXCLUDED,		/* a function of the runtime or NCCL, removed by its name: the calls in it of the
+				 * driver, or NCCL's, are excluded, too */
 };
 
-/* Returns the i-th word for -e: groups, all, default, functions; NULL at the end. */
+/* Returns the i-th word for -e: groups, all, default, nccl, functions; NULL at the end. */
 const char *trace_select_word(int i);
 
 /* Checks and completes the options, selects the functions and sets what the probes do for each.  Exits 2

@@ -192,3 +192,44 @@ it "--chrome counts the memory that is allocated inside of NCCL"
 run cudatrace --chrome "$public/chrome" -c "$public/main"
 jq -r '.[] | select(.ph == "C") | .args.held // empty' "$public/chrome" | sort -n | tail -n 1 >"$tmp/out"
 equal "$(cat "$tmp/out")" $((15 * 4096 + 64))
+
+it "NVIDIA's own libnccl: its version, texts and ids, what it stores, and calls by their other names; each function has a probe"
+real=${CUDA:-/usr/local/cuda}/lib64/libnccl.so.2
+if [ ! -e "$real" ]; then
+	skip "there is no libnccl of NVIDIA's"
+elif ldconfig -p | grep -q 'libcuda\.so\.1'; then
+	skip "there is a driver"
+else
+	cat >"$tmp/real.c" <<-'END'
+		#include <stdio.h>
+		#include "tests/sim/sim_nccl.h"
+		ncclResult_t pncclBcast(void *, size_t, int, int, ncclComm_t, simStream_t);
+		int main(void)
+		{
+			ncclUniqueId id;
+			ncclComm_t c;
+			int v;
+
+			for (int i = 0; i < 3; i++)
+				ncclGetVersion(&v);
+			printf("%d\n", v);
+			for (int i = 0; i < 5; i++)
+				pncclBcast(NULL, 7, ncclBfloat16, 0, NULL, NULL);
+			ncclGetUniqueId(&id);
+			ncclCommInitRank(&c, 11, id, 2);
+			ncclGetErrorString(ncclRemoteError);
+		}
+	END
+	${CC:-cc} -I. -o "$public/real" "$tmp/real.c" "$real" "-Wl,-rpath,${real%/*}" 2>"$tmp/err" || no "$(head -n 3 "$tmp/err")"
+	run env NCCL_SOCKET_IFNAME=lo cudatrace -je nccl -c "$public/real >$public/said"
+	json 3 ".func == \"ncclGetVersion\" and .args[\"*version\"] == $(cat "$public/said")"
+	json 5 '.func == "ncclBcast" and .args.datatype == "ncclBfloat16" and .args.count == 7 and .error == "ncclInvalidArgument"'
+	json 1 '.func == "ncclCommInitRank" and .args.nranks == 11 and .args.rank == 2 and .error == "ncclUnhandledCudaError"'
+	equal "$(jq -c 'select(.func == "ncclCommInitRank").args.commId' "$tmp/out")" \
+		"$(jq -c 'select(.func == "ncclGetUniqueId").args["*uniqueId"]' "$tmp/out")"
+	json 1 '.func == "ncclGetErrorString" and (.ret | test("remote"))'
+	json 11 true
+	nm -D --defined-only "$real" | sed -nE 's/.* [TW] (nccl[A-Z][^@]*).*/\1/p' | LC_ALL=C sort >"$tmp/want"
+	run cudatrace -e nccl --list -jl "$real"
+	equal "$(jq -r 'select(.layer == "nccl").func' "$tmp/out" | LC_ALL=C sort -u | diff "$tmp/want" -)" ''
+fi

@@ -26,7 +26,7 @@ static const struct usage usage = {
 	.examples =
 	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with times\n"
-	"  cudatrace -e nccl -c ./train                 # NCCL's calls\n"
+	"  cudatrace -e nccl -c './ranks.py 2 2'        # NCCL's calls\n"
 	"  cudatrace -e launch --device 0,1 -c ./train  # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
 	"  cudatrace --unchecked -p 181                 # errors never checked\n"

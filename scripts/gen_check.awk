@@ -84,7 +84,7 @@ function memory(words,   kind) {
 
 # NVIDIA's variants for per-thread streams: _ptsz of what takes a stream, _ptds of what does not.
 function stream_order(words) {
-	if (words ~ / async / ? words ~ / \+ptds / : words ~ / launch | \+ptsz / && words !~ / (sync|graph|event) /)
+	if (words ~ / async / ? words ~ / \+ptds / : words ~ / launch | \+ptsz / && words !~ / (sync|query|graph|event) /)
 		fail(name " is " (words ~ / async / ? "" : "not ") "async")
 }
 

@@ -6,8 +6,11 @@
 #include "lib/graph.bpf.h"
 #include "lib/launch_names.bpf.h"
 
+/* A tool that follows further calls beside it defines these first. */
+#ifndef CUDA_BESIDE_ENDS
 #define CUDA_BESIDE_ENDS(ctx, t) kernel_call_ends(ctx, &(t)->data.kernels)
 #define CUDA_BESIDE_LEAVE(ctx, t) beside_leave(ctx, t)
+#endif
 
 /* Kept of a thread. */
 struct kernel_calls {

@@ -17,9 +17,9 @@ struct call_data {
 
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
+#include "lib/nccl_id.bpf.h"
 
 enum { ASKED = 8 };
-enum { ID_WORDS = 16 };	/* nccl.h: NCCL_UNIQUE_ID_BYTES is 128 */
 
 struct thread_data {
 	struct nccl_event event;
@@ -152,41 +152,6 @@ static __always_inline void completion_leave(struct pt_regs *ctx, struct thread 
 			  device_in(&t->device, row->stream ? stream : 0), ret);
 }
 
-/* The hash by which messages of NCCL name a communicator, since 2.26 (src/include/bitops.h: getHash(), src/init.cc:
- * commHash). */
-static __always_inline __u64 hash_of_id(const __u64 *id)
-{
-	__u64 a = 1 ^ ID_WORDS * 8, b = 1;
-
-	for (int i = 0; i < ID_WORDS; i++) {
-		a += b;
-		b ^= a;
-		a ^= a >> 31;
-		a *= 0x9de62bbc8cef3ce3;
-		b ^= b >> 32;
-		b *= 0x485cd6311b599e79;
-		a += id[i];
-	}
-	a ^= a >> 31;
-	a *= 0xbac3bd562846de6b;
-	a += b;
-	a ^= a >> 32;
-	return a * 0x995a187a14e7b445;
-}
-
-static __always_inline __u64 hash_at_entry(struct thread *t, const struct cuda_args *row)
-{
-	__u64 at = row->commids ? cuda_arg(&t->call, row->commids) : row->commid ? t->call.sp + 8 * (row->commid - 6ull) : 0;
-
-	if (!at)
-		return 0;
-	if (bpf_probe_read_user(t->data.id, sizeof(t->data.id), (void *)at)) {
-		lose(LOST_READ);
-		return 0;
-	}
-	return hash_of_id(t->data.id);
-}
-
 /* A communicator is asked about: it may be from before tracing began.  It is reported once by a thread, as programs ask all
  * the time. */
 static __always_inline void nccl_asked(struct pt_regs *ctx, struct thread *t)
@@ -244,7 +209,7 @@ static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t)
 	d->nranks = cuda_arg(&t->call, row->nranks);
 	d->handle = cuda_arg(&t->call, row->comm);
 	d->at = cuda_arg(&t->call, row->newcomm);
-	d->hash = hash_at_entry(t, row);
+	d->hash = hash_at_entry(&t->call, row, t->data.id);
 	d->code = PT_REGS_IP(ctx);
 	return true;
 }

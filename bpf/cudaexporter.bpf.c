@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts launches, copies, waits and errors by process, and reports each allocation and free. */
+/* Counts launches, copies, waits and errors by process, and reports each allocation, free and operation of NCCL. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
@@ -14,15 +14,20 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
+#define CUDA_BESIDE_ENDS(ctx, t) export_beside_ends(ctx, t)
+#define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
+#include "lib/nccl_calls.bpf.h"
 
 struct thread_data {
 	union {			/* the record that is sent */
 		struct memory_event event;
 		struct launch_first first;
+		struct nccl_event operation;
 	};
 	struct kernel_calls kernels;
+	struct nccl_call nccl;
 	__u64 inside;		/* the driver's function that the launch in flight has launched */
 	__u64 capture;		/* that the call in flight is part of; 0: none */
 	__u64 reported;		/* the program that was reported to user space */
@@ -52,6 +57,7 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 /* Set by the tool. */
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
+const volatile bool export_nccl;
 
 /* Bounds a call's size: programs can pass any number, and sums are shared. */
 static __always_inline __u64 export_bytes(__u64 n)
@@ -69,11 +75,50 @@ static __always_inline void launch_arguments(struct call *call, const struct cud
 	d->arg2 = launch_kind(call, row);
 }
 
+static __always_inline bool operation_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	struct nccl_call *n = &t->data.nccl;
+	bool first;
+
+	if (!task_wanted() || !nccl_call_enter(ctx, n, id))
+		return false;
+	n->capture = 0;
+	if (captures_any() && process_known(t, thread_pid(), &first))
+		n->capture = capture_of(t->program, stream_in(&n->call, id));
+	return true;
+}
+
+static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct export_key key = {};
+
+	if (export_known(t, &t->data.reported, &key))
+		nccl_call_leave(ctx, &t->data.nccl, &t->device, t->program, &t->data.operation);
+	else
+		nccl_lose();
+	t->data.nccl.call.sp = 0;
+}
+
+static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct thread *t)
+{
+	return kernel_call_ends(ctx, &t->data.kernels) || (export_nccl && nccl_call_ends(ctx, &t->data.nccl));
+}
+
+static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thread *t)
+{
+	if (export_nccl && nccl_call_ends(ctx, &t->data.nccl))
+		operation_leave(ctx, t);
+	else
+		beside_leave(ctx, t);
+}
+
 static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 {
 	const struct cuda_args *row;
 	__u64 id;
 
+	if (export_nccl && nccl_call_is(cuda_id(ctx)))
+		return operation_enter(ctx, t, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
@@ -244,7 +289,13 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(export_enter, export_leave)
 
-PROCESS_PROGRAMS(calls_dropped)
+static __always_inline void export_dropped(struct thread *t)
+{
+	calls_dropped(t);
+	t->data.nccl.call.sp = 0;
+}
+
+PROCESS_PROGRAMS(export_dropped)
 
 /* Loaded with export_kernels only: a child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)

@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem graphs deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl nccl-args
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl nccl-args nccl_inside
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -170,6 +170,9 @@ $(T_BIN)/nccl: $(T_OBJ)/workloads/nccl.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(
 
 $(T_BIN)/nccl-args: $(T_OBJ)/workloads/nccl_args.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread
+
+$(T_BIN)/nccl_inside: $(T_OBJ)/workloads/nccl_inside.o $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudaexporter - serve held memory, errors, launches, copies and waits of CUDA programs to Prometheus */
+/* cudaexporter - serve held memory, errors, launches, copies, waits and NCCL operations of CUDA programs to Prometheus */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -36,6 +36,9 @@ static const struct usage usage = {
 /* The tick while no record arrives, ms. */
 enum { CALM_MS = 250 };
 
+/* --communicators: a rank of training by several kinds of parallelism has some ten. */
+enum { COMMUNICATORS = 16 };
+
 struct app {
 	struct exporter exporter;
 	struct opt_many listen, label_map;
@@ -62,9 +65,16 @@ static void check_kernels(struct app *app)
 	for (int i = 0; i < app->label_map.n; i++)
 		label_map_add(&naming->map, app->label_map.list[i]);
 	free(app->label_map.list);
-	app->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	if (naming->most)
 		app->classes |= 1 << CUDA_NAME;
+}
+
+/* NCCL's groups begin no operations: the calls in them do. */
+static void check_nccl(struct app *app)
+{
+	app->session.probes.return_classes = NCCL_RETURN_CLASSES;
+	if (app->exporter.nccl.most)
+		app->classes |= NCCL_CLASSES & ~(1u << CUDA_GROUP);
 }
 
 static void check_useless(const struct app *app)
@@ -87,6 +97,7 @@ static void check(void *ctx)
 	labels_parse(&app->exporter.processes.sets.labels, app->labels, app->by);
 	memory_metrics_parse_ages(&app->exporter.memory, app->ages);
 	check_kernels(app);
+	check_nccl(app);
 	app->web_options.listen = app->listen.list;
 	app->web_options.nlisten = app->listen.n;
 	check_useless(app);
@@ -225,6 +236,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	app->skel->rodata->export_functions = app->functions;
 	app->skel->rodata->export_off_cpu = app->off_cpu;
+	app->skel->rodata->export_nccl = app->exporter.nccl.most;
 	bpf_program__set_autoload(app->skel->progs.export_switch, app->off_cpu);
 	bpf_mmap_per_cpu(app->skel->maps.export_slots, EXPORT_SLOTS);
 	open_kernels(app);
@@ -248,6 +260,7 @@ static void loaded(void *ctx)
 		.kernel_counts = skel->maps.counts,
 		.kernel_quick = skel->maps.quick,
 		.kernel_shares = &skel->bss->counts_shares,
+		.nccl_lost = (const void *)&skel->data_nccl_lost->nccl_lost,
 		.self = {
 			.obj = skel->obj,
 			.lost = skel->data_lost->lost,
@@ -332,7 +345,7 @@ int main(int argc, char **argv)
 	struct app app = {
 		.session = SESSION_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES,
-		.ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
+		.exporter.nccl.most = COMMUNICATORS, .ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
 		.events = { .record = on_record, .tick = tick, .ctx = &app },
 	};
 	const struct opt opts[] = {
@@ -357,6 +370,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "kernels", "N", &app.exporter.kernels.naming.most, 0,
 			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
 		OPT_MANY(0, "kernel-map", "RE=NAME", &app.label_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_NUM(0, "communicators", "N", &app.exporter.nccl.most, 0,
+			"operations of NCCL by communicator: each process's first N; default: 16; 0: none are traced"),
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&app.session),

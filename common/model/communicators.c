@@ -586,6 +586,16 @@ void communicators_interval(struct communicators *c)
 	}
 }
 
+void communicators_lost(struct communicators *c)
+{
+	for (struct nccl_program *p = c->programs; p; p = p->hh.next) {
+		for (struct communicator *m = p->all; m; m = m->hh.next) {
+			leave_meeting(c, m);
+			m->whole = false;
+		}
+	}
+}
+
 void communicators_ended(struct communicators *c, const struct process_event *e)
 {
 	struct nccl_program *p;

@@ -126,6 +126,9 @@ void communicators_each(const struct communicators *c, void (*fn)(void *ctx, con
 /* Begins an interval: forgets those that have ended. */
 void communicators_interval(struct communicators *c);
 
+/* Call when a record of a call was lost, of whichever communicator: those that exist cannot be compared any more. */
+void communicators_lost(struct communicators *c);
+
 /* Call when a program has ended. */
 void communicators_ended(struct communicators *c, const struct process_event *e);
 

@@ -36,7 +36,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 	if (seen->head.kind == EXPORT_SEEN)
 		processes_seen(&e->processes, seen)->preexisting =
 			process_is_preexisting(&e->session->processes, seen->head.pid);
-	else
+	else if (!nccl_counts_record(&e->nccl, data, size))
 		memory_metrics_record(&e->memory, data);
 }
 
@@ -116,6 +116,7 @@ static void collect(struct exporter *e)
 	series_begin(&e->table);
 	read_counts(e, false);
 	memory_metrics_collect(&e->memory);
+	nccl_counts_collect(&e->nccl, e->counts.epoch);
 	calls_inflight_collect(&e->inflight, &e->processes);
 	collect_info(e);
 	gpus_collect(&e->gpus, &e->processes, &e->memory);
@@ -171,6 +172,7 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 	page_print(f, &e->table, openmetrics, scraper);
 	if (!e->processes.over)	/* the page has the last counts of ended processes */
 		label_sets_paged(&e->processes.sets, scraper < 0 ? SCRAPERS : scraper, active(e));
+	nccl_counts_paged(&e->nccl, scraper < 0 ? SCRAPERS : scraper, active(e));
 }
 
 static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
@@ -197,10 +199,12 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
 	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
 			   probes->kernel_shares);
+	nccl_counts_open(&e->nccl, session, &e->processes, probes->nccl_lost);
 	e->probed.kind = attach_name(session->probes.attacher.kind);
 	self_open(&e->self, &e->own, &e->processes, &e->memory, &probes->self);
 	session->reads_at_exec = true;
 	process_on_end(&session->processes, kernel_counts_ended, &e->kernels);
+	process_on_end(&session->processes, nccl_counts_ended, &e->nccl);
 	process_on_end(&session->processes, exporter_on_end, e);
 	session->on_process = exporter_mapped;
 	session->probes.tool = session->probes.listener = e;
@@ -221,6 +225,7 @@ void exporter_free(struct exporter *e)
 {
 	inflight_free(&e->inflight);
 	kernel_counts_free(&e->kernels);
+	nccl_counts_free(&e->nccl);
 	processes_free(&e->processes);
 	label_sets_free(&e->processes.sets);
 	series_drop_set(&e->own);

@@ -8,6 +8,7 @@
 #include "cudaexporter/gpus.h"
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/memory_metrics.h"
+#include "cudaexporter/nccl_counts.h"
 #include "cudaexporter/self.h"
 #include "model/inflight.h"
 
@@ -20,6 +21,7 @@ struct exporter {
 	struct processes processes;
 	struct counts counts;
 	struct kernel_counts kernels;
+	struct nccl_counts nccl;
 	struct memory_metrics memory;
 	struct gpus gpus;
 	struct inflight inflight;
@@ -46,11 +48,12 @@ struct exporter_probes {
 	struct counts_maps counts;
 	const struct bpf_map *kernel_counts, *kernel_quick;
 	struct shares *kernel_shares;
+	const unsigned long long *nccl_lost;
 	struct self_probes self;
 };
 
 /* Call before the probes are attached: sets the session's hooks.  The options have been parsed into processes.sets.labels,
- * memory.ages, kernels.naming and self.times.  off_cpu: --collect.off-cpu. */
+ * memory.ages, kernels.naming, nccl.most and self.times.  off_cpu: --collect.off-cpu. */
 void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
 		   const struct exporter_probes *probes, bool off_cpu);
 

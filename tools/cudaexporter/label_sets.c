@@ -303,16 +303,16 @@ void label_sets_take_back(struct label_sets *l, struct label_set *set)
 		label_set_free(l, set);
 }
 
-static bool is_done(const struct label_set *set, unsigned active)
+bool label_sets_stayed(unsigned long long ended, const unsigned char pages[SCRAPERS], unsigned active)
 {
-	if (!set->ended)
+	if (!ended)
 		return false;
-	if (clock_ns() - set->ended > STAYS_NS)
+	if (clock_ns() - ended > STAYS_NS)
 		return true;
-	if (clock_ns() - set->ended < LEAST_NS)
+	if (clock_ns() - ended < LEAST_NS)
 		return false;
 	for (int i = 0; i < SCRAPERS; i++)
-		if (active & 1 << i && set->pages[i] < PAGES)
+		if (active & 1 << i && pages[i] < PAGES)
 			return false;
 	return active;
 }
@@ -324,7 +324,7 @@ void label_sets_paged(struct label_sets *l, unsigned scraper, unsigned active)
 	HASH_ITER(hh, l->all, set, next) {
 		if (set->ended && scraper < SCRAPERS && set->pages[scraper] < PAGES)
 			set->pages[scraper]++;
-		if (!set->other && !set->members && !l->labels.sums && is_done(set, active))
+		if (!set->other && !set->members && !l->labels.sums && label_sets_stayed(set->ended, set->pages, active))
 			label_set_free(l, set);
 	}
 }

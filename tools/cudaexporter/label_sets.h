@@ -76,4 +76,8 @@ void label_sets_take_back(struct label_sets *l, struct label_set *set);
  * scraper (a mask) has seen since, or that ended five minutes ago. */
 void label_sets_paged(struct label_sets *l, unsigned scraper, unsigned active);
 
+/* Return true if counters of what ended then (ns; 0: it has not) are to be removed, by the same rule.  pages: that each
+ * scraper got since then. */
+bool label_sets_stayed(unsigned long long ended, const unsigned char pages[SCRAPERS], unsigned active);
+
 #endif

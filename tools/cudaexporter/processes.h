@@ -26,6 +26,7 @@ struct cuda_process {
 	struct label_set *set;
 	struct process_text *texts;	/* labels that its series have */
 	unsigned ntexts;
+	unsigned communicators;		/* with series of their own */
 	struct device_env *env;		/* freed with it; NULL: not read yet … */
 	bool no_env;			/* … or it cannot be read */
 	UT_hash_handle hh, hh_pid;

@@ -117,6 +117,9 @@ static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 	case METRIC_COPY_DURATION:
 		fprintf(f, "direction=\"%s\"", direction_label(l->a));
 		return;
+	case METRIC_NCCL_OPERATIONS: case METRIC_NCCL_FAILED: case METRIC_NCCL_BYTES:
+		fprintf(f, "%s,function=\"%s\"", l->text, l->a < CUDA_ID_MAX ? cuda_fns[l->a].name : "other");
+		return;
 	case METRIC_SYNC_DURATION:
 		if (l->a && l->a <= CUDA_ID_MAX)
 			fprintf(f, "function=\"%s\"", cuda_fns[l->a - 1].name);
@@ -224,6 +227,17 @@ void series_remove(struct label_set *set, enum metric m, struct metric_labels la
 
 	if (s)
 		drop(s);
+}
+
+void series_remove_text(struct series_table *t, enum metric m, const char *text)
+{
+	struct series *s, *next;
+
+	for (s = TAILQ_FIRST(&t->of[m]); s; s = next) {
+		next = TAILQ_NEXT(s, in_metric);
+		if (s->key.text == text)
+			drop(s);
+	}
 }
 
 void series_begin(struct series_table *t)

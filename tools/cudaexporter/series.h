@@ -23,6 +23,7 @@ enum metric {
  * function,error: a an enum cuda_id, b the error; a METRIC_OTHER: "other" both
  * error: a an enum cuda_lib, b the error                         function: a an enum cuda_id + 1, or 0: all
  * direction,async: a an enum cuda_direction, b 0 or 1            direction: a likewise
+ * communicator,rank,nranks,function: text, and a an enum cuda_id
  * any others: text, the labels as they are printed; equal text at another address is another series.  The text must
  * outlive the series. */
 struct metric_labels {
@@ -136,9 +137,10 @@ void series_exemplify(struct label_set *set, enum metric m, struct metric_labels
 void series_add(struct label_set *set, enum metric m, struct metric_labels labels, long long value);
 void series_max(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value);
 
-/* Remove a series, if it exists; all series of a label set. */
+/* Remove a series, if it exists; all series of a label set; all series of a metric with this text. */
 void series_remove(struct label_set *set, enum metric m, struct metric_labels labels);
 void series_drop_set(struct label_set *set);
+void series_remove_text(struct series_table *t, enum metric m, const char *text);
 
 /* Call when a scraper's number goes to another one.  The new scraper has seen each series that some other has: it may
  * be an old Prometheus with a new address. */

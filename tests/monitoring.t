@@ -20,7 +20,7 @@ as_json() {
 it "promtool finds no fault with the rules"
 run promtool check rules --lint=all --lint-fatal "$alerts"
 status 0
-lines 1 'SUCCESS: 7 rules found'
+lines 1 'SUCCESS: 9 rules found'
 
 it "each alert fires and does not fire, by process and with --by, as alerts_test.yml says"
 run promtool test rules etc/prometheus/alerts_test.yml
@@ -42,8 +42,8 @@ done <"$tmp/alerts"
 
 it "each alert says what it is, what it means and which tool is next; no command has a program's name in it"
 as_json "$alerts" | jq -c '.groups[].rules[]' >"$tmp/out"
-json 7 '(.annotations | keys) == ["description", "runbook", "summary"]'
-json 7 '.labels.severity | IN("info", "warning", "critical")'
+json 9 '(.annotations | keys) == ["description", "runbook", "summary"]'
+json 9 '.labels.severity | IN("info", "warning", "critical")'
 json 0 '.annotations.runbook | test("labels\\.(comm|exe|kernel)")'
 jq -r '.annotations.runbook' "$tmp/out" | grep -oE '\<cuda[a-z]+ [^:;,]*' | grep -v cudaexporter |
 	sed 's/{{[^}]*}}//g; s/\. *$//; s/-p  */-p 1 /g' >"$tmp/commands"
@@ -91,7 +91,7 @@ it "the dashboard is one: ids and titles unique, panels that do not overlap, var
 jq -c '.panels[]' "$board" >"$tmp/out"
 equal "$(jq .id "$tmp/out" | sort | uniq -d)" ''
 equal "$(jq -r .title "$tmp/out" | sort | uniq -d)" ''
-equal "$(jq -r 'select(.type == "row").title' "$tmp/out" | tr '\n' ' ')" 'Memory Errors Launches Copies Waiting Exporter '
+equal "$(jq -r 'select(.type == "row").title' "$tmp/out" | tr '\n' ' ')" 'Memory Errors Launches Copies Waiting NCCL Exporter '
 jq -rs 'map(.gridPos | range(.y; .y + .h) as $y | range(.x; .x + .w) as $x | "\($x) \($y)") | .[]' "$tmp/out" | sort >"$tmp/cells"
 equal "$(uniq -d "$tmp/cells")" ''
 json 0 '.gridPos.x + .gridPos.w > 24'

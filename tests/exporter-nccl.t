@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2086 # words
+# shellcheck shell=sh disable=SC2016,SC2086 # of eval; words
 # cudaexporter's metrics of NCCL, on the simulated libnccl: its ranks meet when they make a communicator, and do not wait for each
 # other in operations.
 SIM_NCCL_DIR=$tmp
@@ -24,8 +24,8 @@ ranks() { sed -n 's/^ready //p' "$tmp/ready" | tail -n 1 | tr ' ' ,; }
 # shows N REGEX: as is, of the file that the exporter writes
 shows() { why=; is "$1" "$2" "$tmp/page"; [ -z "$why" ]; }
 
-# watches [OPTION...]: the ranks' page in $tmp/page
-watches() { tool cudaexporter --textfile "$tmp/page" --interval 1 -p "$(ranks)" "$@"; }
+# watches: the ranks' page in $tmp/page
+watches() { tool cudaexporter --textfile "$tmp/page" --interval 1 -p "$(ranks)"; }
 
 # waits N: for the Nth word `wait` of the ranks
 waits() { [ "$(grep -c ^ready "$tmp/ready")" = "$1" ]; }

@@ -17,6 +17,8 @@ mkdir "$tmp/bin"
 ln -s "$lib" "$tmp/lib"
 cp "$bin/mem" "$tmp/bin/promwork"
 work=$tmp/bin/promwork
+mkdir "$tmp/nccl"
+cp "$bin/nccl" "$tmp/nccl/promwork"
 
 free_port() { "$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 port=$(free_port)
@@ -82,7 +84,7 @@ until_true grep -q ready "$tmp/ready"
 	echo "process 0 $before 6000000"
 } >"$tmp/nvml"
 LD_LIBRARY_PATH=$lib SIM_NVML=$tmp/nvml exporter $everything --ages 2,600,3600
-sed -E 's/\[(1h|20m)\]/[20s]/; s/\[(5|10)m\]/[30s]/; s/for: .*/for: 4s/; s/> 300$/> 6/; s/> 3600$/> 8/; s/age="600"/age="2"/' \
+sed -E 's/\[(1h|20m)\]/[20s]/; s/\[(5|10)m\]/[30s]/; s/for: .*/for: 4s/; s/> 300$/> 6/; s/> 3600$/> 8/; s/age="600"/age="2"/; s/> 600$/> 16/; s/< 60*$/< 8/' \
 	etc/prometheus/alerts.yml >"$tmp/alerts.yml"
 cat >"$tmp/prometheus.yml" <<END
 global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }
@@ -112,6 +114,14 @@ it "Prometheus scrapes it"
 until_true has 'up{job="cudaexporter"} == 1'
 until_true has "cuda_process_info{pid=\"$before\",complete=\"0\"}"
 echo >&5
+# two ranks, of which one does not come to five operations
+mkfifo "$tmp/ranks.go"
+SIM_NCCL_DIR=$tmp "$tmp/nccl/promwork" 2 wait init allreduce 7 1000 bad 3 late 5 wait <"$tmp/ranks.go" >"$tmp/ranks" & ranks=$!
+pids="$pids $ranks"
+exec 6>"$tmp/ranks.go"
+until_true grep -q ready "$tmp/ranks"
+until_true has 'cuda_exporter_probes{layer="nccl"} > 0'
+echo >&6
 
 it "the increase of each counter is the number of calls, and each begins at 0"
 SIM_LATENCY_US=cudaDeviceSynchronize=20000 SIM_FAIL=cudaStreamSynchronize:5=700 \
@@ -175,6 +185,23 @@ until_true firing CudaIdleHolder "pid=\"$pid\""
 ! firing CudaMemoryLeak || no "nothing leaks yet"
 go
 exec 5>&-
+
+it "what ranks of NCCL did"
+until_true has 'sum(cuda_nccl_operations_total) == 19'
+until_true has 'sum(cuda_nccl_bytes_total) == 56020'
+ask 'sum(increase(cuda_nccl_operations_failed_total[5m])) > 5'	# extrapolated
+json 1 .
+ask 'cuda_nccl_collectives_behind'
+json 1 '.metric.rank == "0" and .value[1] == "0"'
+json 1 '.metric.rank == "1" and .metric.nranks == "2" and .value[1] == "5"'
+
+it "alerts fire: a rank of NCCL that does not come, and ranks that stand still"
+until_true firing CudaNcclStraggler 'rank="1"'
+! firing CudaNcclStraggler 'rank="0"' || no "the first rank is none"
+until_true firing CudaNcclHang 'rank="0"'
+until_true firing CudaNcclHang 'rank="1"'
+exec 6>&-
+wait $ranks
 
 it "alerts fire: a call that does not return, and memory that grows, each of its process alone"
 SIM_LATENCY_US=cudaDeviceSynchronize:3=-1 "$work" sync 5 & hung=$!

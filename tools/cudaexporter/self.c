@@ -206,7 +206,7 @@ void probed_function(struct probed *p, const char *path, const struct function *
 {
 	if (skipped)
 		count_reason(p, skipped);
-	else if (fn->lib < CUDA_LIB_MAX)
+	else if (fn->lib <= CUDA_NCCL)
 		p->in[fn->lib]++;
 	add_line(p, path, xprintf("%s %s %#llx%s%s", cuda_lib_name(fn->lib), fn->name, probe->offset,
 				  skipped ? "  skipped: " : "", skipped ?: ""));
@@ -220,7 +220,11 @@ void probed_file(struct probed *p, const char *path, const char *why)
 
 void probed_collect(struct probed *p, struct label_set *set)
 {
-	for (int lib = 0; lib < CUDA_LIB_MAX; lib++) {
+	static const enum cuda_lib libs[] = { CUDA_RT, CUDA_DRV, CUDA_NCCL };
+
+	for (size_t i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
+		enum cuda_lib lib = libs[i];
+
 		if (!p->labels[lib])
 			p->labels[lib] = xprintf("layer=\"%s\",kind=\"%s\"", cuda_lib_name(lib), p->kind);
 		series_add(set, METRIC_PROBES, metric_text(p->labels[lib]), p->in[lib]);
@@ -246,6 +250,6 @@ void probed_free(struct probed *p)
 	free(p->lines);
 	for (int i = 0; i < PROBED_REASONS; i++)
 		free(p->reasons[i].labels);
-	for (int lib = 0; lib < CUDA_LIB_MAX; lib++)
+	for (int lib = 0; lib <= CUDA_NCCL; lib++)
 		free(p->labels[lib]);
 }

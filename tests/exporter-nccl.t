@@ -169,8 +169,8 @@ port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0
 program "$bin/nccl" 2 wait init allreduce 7 1 destroy init allreduce 11 1 wait
 tool cudaexporter --communicators 1 --web.listen-address "127.0.0.1:$port" -p "$(ranks)"
 echo >&3
-# a Prometheus: by its name, and from one address
-scrape() { curl -sA Prometheus/3 "http://127.0.0.1:$port/metrics" >"$tmp/page"; }
+# as a Prometheus does
+scrape() { curl -sH 'X-Prometheus-Scrape-Timeout-Seconds: 10' "http://127.0.0.1:$port/metrics" >"$tmp/page"; }
 both() { scrape && shows 14 '^cuda_nccl_operations_total.*communicator="0x' && shows 22 '^cuda_nccl_operations_total.*communicator="other'; }
 until_true both
 began=$(date +%s)

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2086,SC2154 # $lists: words; rc: the words'
+# shellcheck shell=sh disable=SC2016,SC2086,SC2154 # $lists: words; rc: the words'
 # What the tools print with --json, in all ways that make other rows, against the schema that scripts/gen_json.awk makes.
 rows=$tmp/rows schema=$O/json-schema.json
 mkdir "$rows"

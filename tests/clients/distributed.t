@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC1091,SC2016,SC2086,SC2154 # jq; words
+# shellcheck shell=sh disable=SC1091,SC2016,SC2086,SC2091,SC2154 # jq; words
 # NCCL as torch.distributed calls it, against what PyTorch's flight recorder has: tests/clients/distributed.py
 . tests/clients.sh
 

@@ -200,6 +200,8 @@ export EVIL COMM
 of_cuda='exec "$EVIL/bin/mem" rename "$COMM" malloc 3 4096 copy 5 64 h2d sync 7 launch 11'
 # shellcheck disable=SC2016
 of_nccl='exec "$EVIL/bin/nccl" 1 rename "$COMM" init allreduce 7 64 destroy >/dev/null'
+# shellcheck disable=SC2016
+of_hang='SIM_NCCL_STUCK=1 exec "$EVIL/bin/nccl" 1 rename "$COMM" init watchdog allreduce 7 64 mark sleep 2000 >/dev/null'
 
 # clean: neither output has what a terminal acts upon
 clean() {
@@ -217,7 +219,11 @@ export MAPPED
 escaped() {
 	form=$1
 	shift
-	case $t in nccl*) command=$of_nccl ;; *) command=$of_cuda ;; esac
+	case $t in
+	ncclhang) command=$of_hang; set -- -aw 300ms "$@" ;;
+	nccl*) command=$of_nccl ;;
+	*) command=$of_cuda ;;
+	esac
 	run "$t" "$@" -c "$command"
 	clean "$t $*"
 	[ "$form" = json ] || return

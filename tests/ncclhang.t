@@ -144,6 +144,27 @@ for kind in 2.30 ''; do
 	wait "$pid" 2>/dev/null
 done
 
+it "--merge judges what was printed on several hosts as a whole"
+rank() {
+	echo '{"type":"rank","time":1795726461.'$4',"verdict":"pending","about":6,"culprit":false,"communicator":"0x8684192bd2ca25d6","handle":"0x7f78a988b010","rank":'$1',"nranks":4,"here":2,"pid":10'$1',"tid":20'$1',"comm":"train","container":null,"job_rank":'$1',"local_rank":null,"device":0,"complete":true,"number":'$2',"func":"ncclAllReduce","count":'$3',"data_type":"f32","operator":"sum","root":null,"peer":null,"stream":"default","completion":null,"idle_ns":2000000000,"call":null,"call_ns":null,"wait":"cudaStreamSynchronize","wait_ns":2000000000,"stack":[{"kind":"python","sym":"load_batch","file":"/home/me/train.py","line":88}]}'
+}
+{ rank 0 5 10 1; rank 0 6 10 2; rank 1 6 10 2; } >"$tmp/one.json"
+{ rank 2 5 10 3; rank 3 6 10 3; echo '{"type":"running","time":3,"running":true}'; } >"$tmp/two.json"
+run ncclhang --merge "$tmp/one.json" "$tmp/two.json"
+status 0
+lines 1 '^communicator 0x8684192bd2ca25d6 of 4 ranks, 4 here: behind: rank 2 has not come to ncclAllReduce number 6 of 10 f32, sum, for 2\.[0-9] s$'
+lines 1 '^  ranks 0-1,3: ncclAllReduce number 6 of 10 f32, sum; in cudaStreamSynchronize, for '
+lines 1 "^    rank 2: $tmp/two.json: pid 102, RANK 2, thread 202 \\(train\\)\$"
+lines 1 '^        load_batch \(/home/me/train\.py:88\)$'
+{ rank 2 6 11 3; rank 3 6 10 3; } >"$tmp/two.json"
+run ncclhang -j --merge "$tmp/one.json" - <"$tmp/two.json"
+json 4 '.verdict == "mismatch" and .about == 6'
+json 1 '.culprit and .rank == 2 and .host == "-" and .job_rank == 2'
+echo '{"type":1}' >"$tmp/bad.json"
+fails 1 "$tmp/bad.json:1: no line of ncclhang --json" ncclhang --merge "$tmp/one.json" "$tmp/bad.json"
+fails 1 "$tmp/none.json: cannot be read" ncclhang --merge "$tmp/none.json"
+fails 2 '--merge: no file is given' ncclhang --merge
+
 it "one look at a program that works says so of each communicator"
 program "$bin/nccl" 3 wait init split 2 allreduce 3 10 sync wait
 tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"

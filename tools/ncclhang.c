@@ -14,6 +14,7 @@
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_view.h"
+#include "ncclhang/merge.h"
 #include "ncclhang/rank_name.h"
 #include "ncclhang/ras.h"
 #include "ncclhang/ras_view.h"
@@ -25,7 +26,7 @@
 #include "ncclhang.skel.h"
 
 static const struct usage usage = {
-	.args = "",
+	.args = "[--merge FILE ...]",
 	.what = "Show which ranks of a NCCL job have not come to a collective that others have come to, in which\n"
 		"collective ranks differ, or that all have come and nothing completes; with the call stacks of those\n"
 		"that the others wait for.  Looks for one second and exits; with --watch reports each hang.",
@@ -33,11 +34,12 @@ static const struct usage usage = {
 	"  ncclhang                      # all processes, now\n"
 	"  ncclhang -p 181,182,183,184   # four\n"
 	"  ncclhang -w 60                # report where nothing has moved for a minute\n"
-	"  ncclhang -w 10 -jc 'torchrun --nproc-per-node 8 train.py'\n",
+	"  ncclhang -w 10 -jc 'torchrun --nproc-per-node 8 train.py'\n"
+	"  ncclhang --merge a.json b.json   # what ncclhang -j has printed on two hosts\n",
 };
 
 struct watch {
-	bool all_stacks, no_ras;
+	bool all_stacks, no_ras, merge;
 	const char *ras_address;
 	long stall_ns;		/* 0: one look */
 	const char *dump;	/* prefix of files, or NULL */
@@ -47,6 +49,7 @@ struct watch {
 	struct hangs hangs;
 	struct told { unsigned long long id, moved; } *told;	/* hangs that were reported and go on */
 	size_t ntold, reports;
+	unsigned long long lost;	/* records, so far */
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -207,10 +210,14 @@ static void print_hang(struct watch *w, struct hang *h, unsigned long long now)
 static void report(void *ctx)
 {
 	struct watch *w = ctx;
+	const unsigned long long *lost = w->events.lost;
 	size_t before = w->reports;
 	unsigned long long now;
 	struct hangs hangs;
 
+	if (lost[LOST_RECORD] != w->lost)
+		communicators_lost(&w->communicators);
+	w->lost = lost[LOST_RECORD];
 	inflight_collect(&w->inflight);
 	now = w->inflight.now;
 	hangs = hangs_look(&w->communicators, &w->completion, &w->inflight, now, w->stall_ns ?: STILL_NS);
@@ -253,6 +260,21 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (nccl_event_is_right(e, size))
 		communicators_call(&w->communicators, e);
 	return 0;
+}
+
+static void operands(void *ctx, int argc, char **argv, int first)
+{
+	const struct watch *w = ctx;
+
+	if (!w->merge) {
+		opt_no_operands(argc, argv, first);
+		return;
+	}
+	if (first == argc)
+		usage_error("--merge: no file is given");
+	out_init(w->session.json);
+	merge_files(argv + first, argc - first);
+	exit(0);
 }
 
 static void check(void *ctx)
@@ -329,13 +351,14 @@ int main(int argc, char **argv)
 		OPT_STR(0, "dump", "PREFIX", &watch.dump, "also write PREFIX0, PREFIX1, ... for torchfrtrace"),
 		OPT_STR(0, "ras", "HOST:PORT", &watch.ras_address, "where NCCL's RAS listens; default: as the job says"),
 		OPT_FLAG(0, "no-ras", &watch.no_ras, "do not ask NCCL's RAS about ranks elsewhere and earlier calls"),
+		OPT_FLAG(0, "merge", &watch.merge, "print what --json has printed to each FILE, judged as a whole, and exit"),
 		OPT_FLAG('a', "all-stacks", &watch.all_stacks, "print the call stacks of all ranks"),
 		OPT_FLAG(0, "lines", &watch.session.lines, "print source lines of native frames"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &watch.session, .events = &watch.events,
-		.classes = &classes, .devices = true, .ctx = &watch, .check = check, .open = open_skel, .loaded = loaded,
+		.classes = &classes, .devices = true, .ctx = &watch, .operands = operands, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};
 

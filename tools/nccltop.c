@@ -85,6 +85,7 @@ struct top {
 	struct line *lines;	/* as of the last report */
 	size_t n, room;
 	unsigned long long began, counted;	/* tracing, the interval; ns */
+	unsigned long long lost;	/* records, so far */
 	double interval;	/* s */
 	int sort;		/* enum sort */
 	long rows;
@@ -276,9 +277,13 @@ static void open_screen(struct top *t)
 static void report(void *ctx)
 {
 	struct top *t = ctx;
+	const unsigned long long *lost = t->events.lost;
 
 	if (screen_is_open() && t->screen.paused)
 		return;
+	if (lost[LOST_RECORD] != t->lost)
+		communicators_lost(&t->communicators);
+	t->lost = lost[LOST_RECORD];
 	gather(t, false);
 	if (screen_is_open())
 		draw(t);

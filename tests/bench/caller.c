@@ -10,6 +10,7 @@
  *   stackN             alloc with N frames: 10, 50 or 100
  *   keep               allocates; nothing is freed
  *   replayN drvreplayN a graph of N kernels: 1 or 1000
+ *   nccl               ncclAllReduce of 64 values, by a communicator of one rank for each thread
  * "kernels N" launches N kernels, each with its own name; "fail N" makes N launches that the
  * runtime refuses. */
 #include <dlfcn.h>
@@ -21,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda_api.h"
+#include "../sim/sim_nccl.h"
 
 enum { BATCH = 64, THREADS = 2 };
 
@@ -204,6 +206,26 @@ static int drvreplay1000(void)
 	return call.cuGraphLaunch(graph_thousand(), NULL);
 }
 
+static struct {
+	__typeof__(&ncclCommInitRank) ncclCommInitRank;
+	__typeof__(&ncclAllReduce) ncclAllReduce;
+} nccl_call;
+
+/* Made when first used, so that a tool sees it. */
+static int nccl(void)
+{
+	static _Thread_local ncclComm_t comm;
+	ncclUniqueId id;
+
+	if (!comm) {
+		memset(&id, 0, sizeof(id));
+		snprintf(id.internal, sizeof(id.internal), "%d %p", getpid(), (void *)&comm);
+		if (nccl_call.ncclCommInitRank(&comm, 1, id, 0))
+			_exit(3);
+	}
+	return nccl_call.ncclAllReduce(NULL, NULL, 64, ncclFloat32, ncclSum, comm, NULL);
+}
+
 static const struct word { const char *name; int (*fn)(void); int calls; } words[] = {
 	{ "launch", launch, 1 }, { "drvlaunch", drvlaunch, 1 },
 	{ "copy", copy, 1 }, { "drvcopy", drvcopy, 1 },
@@ -214,6 +236,7 @@ static const struct word { const char *name; int (*fn)(void); int calls; } words
 	{ "keep", keep, 1 },
 	{ "replay1", replay1, 1 }, { "drvreplay1", drvreplay1, 1 },
 	{ "replay1000", replay1000, 1 }, { "drvreplay1000", drvreplay1000, 1 },
+	{ "nccl", nccl, 1 },
 };
 
 static struct {
@@ -326,12 +349,14 @@ static void open_cuda(const char *dir)
 	static struct { int magic, version; const void *data; void *name; } binary = {
 		0x466243b1, 1, image, NULL
 	};
-	void *rt = library(dir, "libcudart.so.13"), *drv = library(dir, "libcuda.so.1"), *p;
+	void *rt = library(dir, "libcudart.so.13"), *drv = library(dir, "libcuda.so.1"), *nc = library(dir, "libnccl.so.2"), *p;
 	register_function *register_kernel;
 	register_binary *register_image;
 
 #define FIND_RUNTIME(name) *(void **)&call.name = symbol(rt, #name);
 #define FIND_DRIVER(name) *(void **)&call.name = symbol(drv, #name);
+	*(void **)&nccl_call.ncclCommInitRank = symbol(nc, "ncclCommInitRank");
+	*(void **)&nccl_call.ncclAllReduce = symbol(nc, "ncclAllReduce");
 	RUNTIME(FIND_RUNTIME)
 	DRIVER(FIND_DRIVER)
 	*(void **)&register_image = symbol(rt, "__cudaRegisterFatBinary");

@@ -215,7 +215,33 @@ def add_goals(goals, s, kind, ratios):
             goals.add(f'{what}: to the common way', s.goal_common, to_common)
 
 
+NCCL = ['ncclAllReduce']
+NCCL_TOOLS = [['ncclsnoop'], ['nccltop', '-b'], ['ncclhang', '-w', '600'], ['cudatrace', '-o', '/dev/null', '-e', 'nccl']]
+
+
+def measure_nccl(report, kinds):
+    report.say('## What a call of NCCL costs\n')
+    report.say("""As above, of ncclAllReduce; `record`: programs that send a record of 64 bytes at the return.\n""")
+    lines = []
+    for kind in kinds:
+        group = Group()
+        group.add('bare', 'nccl')
+        group.add('empty', 'nccl', probe('empty', kind, *NCCL))
+        group.add('record', 'nccl', probe('record', kind, *NCCL))
+        for argv in NCCL_TOOLS:
+            group.add(argv[0], 'nccl', tool(kind, *argv))
+        one = group.measure()[1]
+        for argv in NCCL_TOOLS:
+            name = argv[0]
+            lines.append((' '.join(argv), kind, number(spread(added(one, name, 'bare')), 0),
+                          f'{statistics.median(added(one, "empty", "bare")):.0f}',
+                          number(ratio(one, name, 'bare', 'empty', 'bare'), 2),
+                          number(ratio(one, name, 'bare', 'record', 'bare'), 2)))
+    report.table(['tool', 'attached by', 'ns added', 'empty', 'to empty', 'to record'], lines)
+
+
 def run(report, goals):
+    measure_nccl(report, ['session'] if QUICK else KINDS)
     if QUICK:
         measure(report, goals, [SUBJECTS[0], SUBJECTS[-1]], ['session'])
     else:

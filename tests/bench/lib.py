@@ -29,9 +29,9 @@ class Caller:
             Caller.number += 1
             self.dir = f'{TMP}/{Caller.number}'
             os.mkdir(self.dir)
-            for name in ('libcuda.so.1', 'libcudart.so.13'):
+            for name in ('libcuda.so.1', 'libcudart.so.13', 'libnccl.so.2'):
                 shutil.copy(f'{O}/tests/lib/{name}', self.dir)
-        self.files = f'{self.dir}/libcudart.so.13,{self.dir}/libcuda.so.1'
+        self.files = f'{self.dir}/libcudart.so.13,{self.dir}/libcuda.so.1,{self.dir}/libnccl.so.2'
         program = [f'{O}/bench/caller'] if kind == 'native' else ['/usr/bin/python3', 'tests/bench/caller_python.py']
         self.process = subprocess.Popen([*program, self.dir], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)

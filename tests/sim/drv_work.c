@@ -18,6 +18,24 @@ static struct work *works;	/* by drv_lock */
 static uint64_t last_number;
 int drv_works;
 
+/* Frees what is done; returns what is left. */
+static struct work *drop_done(void)
+{
+	struct work **p = &works, *w;
+
+	while ((w = *p)) {
+		if (!w->done(w->arg)) {
+			p = &w->next;
+			continue;
+		}
+		*p = w->next;
+		drv_works--;
+		free(w->arg);
+		free(w);
+	}
+	return works;
+}
+
 EXPORTED void sim_stream_work(CUstream stream, int (*done)(void *arg), void *arg);
 void sim_stream_work(CUstream stream, int (*done)(void *arg), void *arg)
 {
@@ -26,6 +44,8 @@ void sim_stream_work(CUstream stream, int (*done)(void *arg), void *arg)
 	if (!w)
 		abort();
 	pthread_mutex_lock(&drv_lock);
+	if (drv_works && drv_works % 64 == 0)
+		drop_done();
 	*w = (struct work){ .stream = drv_stream(stream), .number = ++last_number, .done = done, .arg = arg, .next = works };
 	works = w;
 	__atomic_store_n(&drv_works, drv_works + 1, __ATOMIC_RELEASE);
@@ -41,23 +61,14 @@ uint64_t drv_work_last(void)
 int drv_work_pending(CUstream stream, uint64_t until)
 {
 	CUstream s = drv_stream(stream);
-	struct work **p, *w;
+	struct work *w;
 	int pending = 0;
 
 	if (!__atomic_load_n(&drv_works, __ATOMIC_ACQUIRE))
 		return 0;
 	pthread_mutex_lock(&drv_lock);
-	for (p = &works; (w = *p);) {
-		if (w->done(w->arg)) {
-			*p = w->next;
-			drv_works--;
-			free(w->arg);
-			free(w);
-			continue;
-		}
+	for (w = drop_done(); w; w = w->next)
 		pending |= w->number <= until && (w->stream == s || !w->stream || !s);
-		p = &w->next;
-	}
 	pthread_mutex_unlock(&drv_lock);
 	return pending;
 }

@@ -21,10 +21,8 @@ struct look {
 
 /* ---- Who is there */
 
-static struct hang *hang_of(struct look *l, unsigned long long hash, int nranks, unsigned user)
+struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, unsigned user)
 {
-	struct hangs *h = &l->hangs;
-
 	for (size_t i = 0; hash && i < h->n; i++)
 		if (h->all[i].hash == hash && h->all[i].nranks == nranks && h->all[i].user == user)
 			return &h->all[i];
@@ -36,7 +34,7 @@ static struct hang *hang_of(struct look *l, unsigned long long hash, int nranks,
 	return &h->all[h->n++];
 }
 
-static struct hang_rank *add_rank(struct hang *h)
+struct hang_rank *hang_add(struct hang *h)
 {
 	if (h->n == h->room) {
 		h->room = h->room ? 2 * h->room : 8;
@@ -56,7 +54,7 @@ static bool is_of(int func, enum cuda_class class)
 	return func >= 0 && cuda_fns[func].class == class;
 }
 
-static bool is_collective(int func)
+bool hang_is_collective(int func)
 {
 	return is_of(func, CUDA_OPERATION) && cuda_fns[func].args.count && !cuda_fns[func].args.peer;
 }
@@ -96,8 +94,8 @@ static unsigned long long later(unsigned long long a, unsigned long long b)
 static void add_communicator(void *ctx, const struct communicator *m)
 {
 	struct look *l = ctx;
-	struct hang *h = hang_of(l, m->hash, m->nranks, m->user);
-	struct hang_rank *r = add_rank(h);
+	struct hang *h = hangs_add(&l->hangs, m->hash, m->nranks, m->user);
+	struct hang_rank *r = hang_add(h);
 	unsigned long long noticed = 0;
 
 	r->m = m;
@@ -113,7 +111,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	find_calls(l->inflight, r);
 	if (r->call) {
 		r->moved = later(r->moved, l->inflight->now - r->call->age);
-		r->number += is_collective(func_of(r->call));
+		r->number += hang_is_collective(func_of(r->call));
 	}
 	r->op = r->last;
 	r->tid = r->call ? r->call->tid : r->wait ? r->wait->tid : m->tid ?: m->pid;
@@ -123,8 +121,8 @@ static void add_communicator(void *ctx, const struct communicator *m)
 /* A communicator that is being made. */
 static void add_init(struct look *l, const struct inflight_row *row)
 {
-	struct hang *h = hang_of(l, row->nccl.hash, row->nccl.nranks, proc_user(row->pid));
-	struct hang_rank *r = add_rank(h);
+	struct hang *h = hangs_add(&l->hangs, row->nccl.hash, row->nccl.nranks, proc_user(row->pid));
+	struct hang_rank *r = hang_add(h);
 
 	r->rank = row->nccl.rank;
 	r->pid = row->pid;
@@ -154,7 +152,7 @@ static const struct comm_op *at_number(const struct hang_rank *r, unsigned long 
 /* A call that has not returned is an operation, too. */
 static bool take_call(const struct hang_rank *r, unsigned long long number, struct comm_op *op)
 {
-	if (!r->call || !is_collective(func_of(r->call)) || r->number != number)
+	if (!r->call || !r->call->nccl.is_nccl || !hang_is_collective(func_of(r->call)) || r->number != number)
 		return false;
 	*op = (struct comm_op){
 		.func = func_of(r->call), .count = r->call->nccl.count, .type = r->call->nccl.type, .op = r->call->nccl.op,
@@ -355,26 +353,29 @@ static int by_hash(const void *a, const void *b)
 	return p->nranks - q->nranks;
 }
 
+void hangs_judge(struct hangs *h, unsigned long long now, unsigned long long stall_ns)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		qsort(h->all[i].ranks, h->all[i].n, sizeof(*h->all[i].ranks), by_rank);
+		judge(&h->all[i], now, stall_ns);
+	}
+	if (h->n)
+		qsort(h->all, h->n, sizeof(*h->all), by_hash);
+}
+
 struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
 			unsigned long long now, unsigned long long stall_ns)
 {
 	struct look l = { .communicators = communicators, .completion = completion, .inflight = inflight };
 
 	gather(&l);
-	for (size_t i = 0; i < l.hangs.n; i++) {
-		struct hang *h = &l.hangs.all[i];
-
-		qsort(h->ranks, h->n, sizeof(*h->ranks), by_rank);
-		judge(h, now, stall_ns);
-	}
-	if (l.hangs.n)
-		qsort(l.hangs.all, l.hangs.n, sizeof(*l.hangs.all), by_hash);
+	hangs_judge(&l.hangs, now, stall_ns);
 	return l.hangs;
 }
 
 void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight)
 {
-	struct hang_rank *r = add_rank(h);
+	struct hang_rank *r = hang_add(h);
 
 	r->rank = rank;
 	r->pid = r->tid = pid;

@@ -7,6 +7,7 @@
 #include "ncclhang/completion.h"
 
 struct communicators;
+struct hang_report;
 struct inflight;
 struct inflight_row;
 struct stack;
@@ -42,6 +43,7 @@ struct hang_rank {
 	bool is_missing;		/* its communicator was not seen */
 	/* Of thread tid, and of the process's first thread if that is another one; NULL: not read, or unreadable. */
 	const struct stack *stack, *main_stack;
+	const struct hang_report *report;	/* of another output; NULL: it was seen here */
 };
 
 /* A communicator. */
@@ -72,6 +74,16 @@ struct hangs hangs_look(const struct communicators *communicators, const struct 
 /* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
  * known. */
 void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight);
+
+/* Return the communicator with these, added if there is none; and a new rank of it: valid until the next one is added. */
+struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, unsigned user);
+struct hang_rank *hang_add(struct hang *h);
+
+/* Return true if all ranks must call this function: enum cuda_id. */
+bool hang_is_collective(int func);
+
+/* Sets the verdicts, and the order. */
+void hangs_judge(struct hangs *h, unsigned long long now, unsigned long long stall_ns);
 
 void hangs_free(struct hangs *h);
 

@@ -13,6 +13,7 @@
 #include "model/communicators.h"
 #include "model/inflight.h"
 #include "ncclhang/hang.h"
+#include "ncclhang/hang_report.h"
 #include "ncclhang/hang_view.h"
 #include "ncclhang/rank_name.h"
 #include "proc/process_table.h"
@@ -23,11 +24,11 @@
 enum { SHOWN = 16 };	/* ranks whose stacks text has */
 
 struct hang_row {
-	unsigned long long time, hash, handle, rank, nranks, here, job_rank, local_rank, number, count, root, peer, stream, idle, call_age,
+	unsigned long long time, about, hash, handle, rank, nranks, here, job_rank, local_rank, number, count, root, peer, stream, idle, call_age,
 		wait_age;
 	int pid, tid;
 	unsigned int device;
-	const char *verdict, *comm, *container, *func, *type, *op, *call, *wait, *completion;
+	const char *verdict, *host, *comm, *container, *func, *type, *op, *call, *wait, *completion;
 	bool complete, culprit;
 	const struct stack *stack, *main_stack;
 };
@@ -39,12 +40,14 @@ static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, and what it does */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "verdict", NULL, 0, OUT_STR, AT(verdict) },	/* of the communicator: idle, moving, init, call, mismatch, behind, pending or suspect */
+	{ "about", NULL, 0, OUT_UINT, AT(about) },	/* number of the collective that the verdict is about; null if of none */
 	{ "culprit", NULL, 0, OUT_BOOL, AT(culprit) },	/* the others wait for this rank, or it differs from them */
 	{ "communicator", NULL, 0, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
 	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t; null while it is being made */
 	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
 	{ "here", NULL, 0, OUT_UINT, AT(here) },	/* ranks of the communicator that are traced */
+	{ "host", NULL, 0, OUT_STR, AT(host) },	/* with --merge the file that has the rank; else null */
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* the thread that waits, or has called last */
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* its name */
@@ -94,7 +97,7 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 	static const char *const completions[] = { NULL, "pending", "complete" };
 	const struct comm_op *op = r->op;
 	struct hang_row row = {
-		.time = now, .verdict = hang_words[h->verdict], .culprit = r->culprit, .hash = h->hash ?: OUT_NONE,
+		.time = now, .verdict = hang_words[h->verdict], .about = h->number ?: OUT_NONE, .culprit = r->culprit, .hash = h->hash ?: OUT_NONE,
 		.handle = r->m ? r->m->handle : OUT_NONE, .rank = known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
 		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
 		.job_rank = known(name.rank), .local_rank = known(name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
@@ -271,21 +274,27 @@ static char *activity(const struct hang_rank *r)
 
 static void print_thread(const struct hang_rank *r, struct helper_pool *helpers, struct process_table *processes)
 {
-	const struct rank_name name = rank_name_read(helpers, r->pid);
-	const char *container = process_container(processes, r->pid);
+	const struct rank_name name = r->report ? r->report->name : rank_name_read(helpers, r->pid);
+	const char *container = r->report ? r->report->container : process_container(processes, r->pid);
 	const char *comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : "";
 
 	if (r->rank >= 0)
 		printf("    rank %d: ", r->rank);
 	else
 		fputs("    ", stdout);
+	if (r->report) {
+		escape_text(stdout, r->report->host);
+		fputs(": ", stdout);
+	}
 	printf("pid %d", r->pid);
 	if (name.rank >= 0)
 		printf(", RANK %d", name.rank);
 	if (name.local_rank >= 0)
 		printf(", LOCAL_RANK %d", name.local_rank);
-	if (container)
-		printf(", container %s", container);
+	if (container) {
+		fputs(", container ", stdout);
+		escape_text(stdout, container);
+	}
 	printf(", thread %d", r->tid);
 	if (*comm) {
 		fputs(" (", stdout);
@@ -293,7 +302,10 @@ static void print_thread(const struct hang_rank *r, struct helper_pool *helpers,
 		putchar(')');
 	}
 	putchar('\n');
-	stack_text(r->stack);
+	if (r->report)
+		hang_report_stack(r->report);
+	else
+		stack_text(r->stack);
 	if (r->main_stack) {
 		printf("    its first thread\n");
 		stack_text(r->main_stack);
@@ -306,7 +318,9 @@ static void print_text(const struct hang *h, struct helper_pool *helpers, struct
 	bool *marked = xcalloc(h->n + 1, sizeof(*marked));
 	size_t shown = 0;
 
-	printf("[%s] communicator ", out_clock());
+	if (!h->ranks[0].report)
+		printf("[%s] ", out_clock());
+	fputs("communicator ", stdout);
 	if (h->hash)
 		printf("0x%llx", h->hash);
 	else
@@ -358,9 +372,11 @@ void hang_print(const struct hang *h, struct helper_pool *helpers, struct proces
 		return;
 	}
 	for (size_t i = 0; i < h->n; i++) {
-		struct hang_row row = row_of(h, &h->ranks[i], rank_name_read(helpers, h->ranks[i].pid), now);
+		const struct hang_report *report = h->ranks[i].report;
+		struct hang_row row = row_of(h, &h->ranks[i], report ? report->name : rank_name_read(helpers, h->ranks[i].pid), now);
 
-		row.container = process_container(processes, row.pid);
+		row.container = report ? report->container : process_container(processes, row.pid);
+		row.host = report ? report->host : NULL;
 		out_row(all_fields, &row);
 	}
 }

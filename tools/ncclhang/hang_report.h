@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the output of ncclhang on another host says of a rank. */
+#ifndef HANG_REPORT_H
+#define HANG_REPORT_H
+#include "ncclhang/rank_name.h"
+
+struct json_t;
+
+struct hang_report {
+	const char *host, *comm, *container;	/* host: the file; container: NULL if none */
+	struct rank_name name;
+	const struct json_t *frames;	/* of its stack, or NULL */
+};
+
+/* Prints the frames of its stack as text. */
+void hang_report_stack(const struct hang_report *r);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "api/cuda_fn.h"
+#include "api/nccl.h"
+#include "base/die.h"
+#include "base/util.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "ncclhang/hang.h"
+#include "ncclhang/hang_report.h"
+#include "ncclhang/hang_view.h"
+#include "ncclhang/merge.h"
+
+/* A row of an output, and what hang.h has of it. */
+struct merged {
+	json_t *row;
+	struct hang_report report;
+	struct communicator m;
+	struct inflight_row call, wait;
+	struct comm_op op;
+	double time;		/* s since the epoch */
+};
+
+struct merge {
+	struct merged **all;	/* of each rank the last row of each file */
+	size_t n;
+	double now;		/* the time of the last one */
+};
+
+/* ---- Values of a row */
+
+static const char *text_of(const json_t *row, const char *key)
+{
+	return json_string_value(json_object_get(row, key));
+}
+
+static unsigned long long number_of(const json_t *row, const char *key, unsigned long long without)
+{
+	const json_t *value = json_object_get(row, key);
+
+	return json_is_integer(value) && json_integer_value(value) >= 0 ? (unsigned long long)json_integer_value(value) : without;
+}
+
+static int small_of(const json_t *row, const char *key)
+{
+	unsigned long long n = number_of(row, key, NO_VALUE);
+
+	return n <= INT_MAX ? (int)n : -1;
+}
+
+static unsigned long long hash_in(const json_t *row)
+{
+	const char *text = text_of(row, "communicator");
+
+	return text ? strtoull(text, NULL, 16) : 0;
+}
+
+/* Returns the number of a value by its name; as many as there are if it has none. */
+static unsigned named(const char *name, const char *(*name_of)(unsigned value), unsigned n)
+{
+	unsigned i = 0;
+
+	while (i < n && !(name && name_of(i) && !strcmp(name, name_of(i))))
+		i++;
+	return i;
+}
+
+/* ---- Rows */
+
+enum { NAMES = 16 };	/* values that an enum of NCCL may have */
+
+static void set_operation(struct merged *r)
+{
+	const char *func = text_of(r->row, "func"), *verdict = text_of(r->row, "verdict");
+	int id = func ? cuda_fn_find(func) : -1, call = r->call.func ? cuda_fn_find(r->call.func) : -1;
+	bool mismatch = verdict && !strcmp(verdict, "mismatch");
+
+	r->m.func = -1;
+	if (id < 0 || cuda_fns[id].lib != CUDA_NCCL)
+		return;
+	r->op = (struct comm_op){
+		.func = id, .message = cuda_fns[id].args.peer, .number = number_of(r->row, mismatch ? "about" : "number", 0),
+		.count = number_of(r->row, "count", 0), .type = named(text_of(r->row, "data_type"), nccl_type_name, NAMES),
+		.op = named(text_of(r->row, "operator"), nccl_operator_name, NAMES),
+		.other = cuda_fns[id].args.peer ? small_of(r->row, "peer") : small_of(r->row, "root"),
+	};
+	/* its number has one that has not returned, too */
+	r->op.number -= r->op.number && !mismatch && call >= 0 && hang_is_collective(call);
+	r->m.func = id;
+	if (!r->op.message)
+		r->m.recent[r->op.number % RECENT] = r->op;
+}
+
+static void set_call(const struct merged *r, struct inflight_row *row, const char *key, const char *age)
+{
+	row->func = text_of(r->row, key);
+	row->age = number_of(r->row, age, 0);
+	row->comm = r->report.comm;
+	row->pid = r->m.pid;
+	row->tid = small_of(r->row, "tid");
+}
+
+static struct merged *new_row(json_t *row, const char *file)
+{
+	struct merged *r = xcalloc(1, sizeof(*r));
+	const char *comm = text_of(row, "comm");
+
+	r->row = row;
+	r->time = json_number_value(json_object_get(row, "time"));
+	r->report = (struct hang_report){
+		.host = file, .comm = comm ?: "", .container = text_of(row, "container"), .frames = json_object_get(row, "stack"),
+		.name = { .rank = small_of(row, "job_rank"), .local_rank = small_of(row, "local_rank") },
+	};
+	r->m = (struct communicator){
+		.hash = hash_in(row), .rank = small_of(row, "rank"), .nranks = small_of(row, "nranks"), .pid = small_of(row, "pid"),
+		.whole = json_is_true(json_object_get(row, "complete")), .collectives = number_of(row, "number", 0),
+		.device = DEVICE_NONE, .recent = xcalloc(RECENT, sizeof(struct comm_op)),
+	};
+	if (r->m.nranks < 0)
+		r->m.nranks = 0;
+	snprintf(r->m.comm, sizeof(r->m.comm), "%s", r->report.comm);
+	set_call(r, &r->call, "call", "call_ns");
+	set_call(r, &r->wait, "wait", "wait_ns");
+	set_operation(r);
+	return r;
+}
+
+static bool is_same_rank(const struct merged *a, const struct merged *b)
+{
+	return a->m.hash == b->m.hash && a->m.nranks == b->m.nranks && a->m.rank == b->m.rank && a->m.pid == b->m.pid &&
+	       a->report.host == b->report.host;
+}
+
+/* Replaces an earlier one of the same rank. */
+static void add_row(struct merge *g, struct merged *r)
+{
+	g->now = r->time > g->now ? r->time : g->now;
+	for (size_t i = 0; i < g->n; i++) {
+		if (!is_same_rank(g->all[i], r))
+			continue;
+		g->all[i] = r;
+		return;
+	}
+	g->all = xrealloc(g->all, g->n + 1, sizeof(*g->all));
+	g->all[g->n++] = r;
+}
+
+static void read_file(struct merge *g, const char *name)
+{
+	FILE *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	size_t room = 0, number = 0;
+	char *line = NULL;
+
+	if (!f)
+		die(errno, "%s: cannot be read", name);
+	while (getline(&line, &room, f) > 0) {
+		json_t *row = json_loads(line, 0, NULL);
+		const char *type = text_of(row, "type");
+
+		number++;
+		if (!type)
+			die(0, "%s:%zu: no line of ncclhang --json", name, number);
+		if (!strcmp(type, "rank") && text_of(row, "verdict"))
+			add_row(g, new_row(row, name));
+	}
+	if (ferror(f))
+		die(errno, "%s: cannot be read", name);
+	free(line);
+	fclose(f);
+}
+
+/* ---- Communicators */
+
+/* Times are those of the last row: hosts' clocks are taken to agree. */
+static void add_rank(struct hangs *h, struct merged *r, double now)
+{
+	struct hang *hang = hangs_add(h, r->m.hash, r->m.nranks, 0);
+	struct hang_rank *rank = hang_add(hang);
+	const char *completion = text_of(r->row, "completion");
+	unsigned long long idle = number_of(r->row, "idle_ns", 0);
+
+	rank->m = json_is_string(json_object_get(r->row, "handle")) ? &r->m : NULL;
+	rank->is_missing = !rank->m && !r->call.func;
+	rank->report = &r->report;
+	rank->rank = r->m.rank;
+	rank->pid = r->m.pid;
+	rank->tid = r->call.tid;
+	rank->number = r->m.collectives;
+	rank->last = rank->op = r->m.func < 0 ? NULL : &r->op;
+	rank->complete = !completion ? COMPLETE_UNKNOWN : !strcmp(completion, "complete") ? COMPLETE : COMPLETE_NOT;
+	rank->call = r->call.func ? &r->call : NULL;
+	rank->wait = r->wait.func ? &r->wait : NULL;
+	rank->moved = (r->time - (now - 1e6)) * 1e9;
+	rank->moved -= idle < rank->moved ? idle : rank->moved;
+	hang->whole &= r->m.whole;
+}
+
+void merge_files(char **files, int n)
+{
+	struct merge g = { 0 };
+	struct hangs h = { 0 };
+
+	for (int i = 0; i < n; i++)
+		read_file(&g, files[i]);
+	for (size_t i = 0; i < g.n; i++)
+		add_rank(&h, g.all[i], g.now);
+	hangs_judge(&h, 1e15, 0);
+	for (size_t i = 0; i < h.n; i++)
+		hang_print(&h.all[i], NULL, NULL, 1e15);
+	hangs_free(&h);
+}

@@ -207,6 +207,22 @@ static void print_hang(struct watch *w, struct hang *h, unsigned long long now)
 	}
 }
 
+/* stacks: read those of the calls in flight, too. */
+static struct hangs look(struct watch *w, bool stacks)
+{
+	w->inflight.stacks = stacks;
+	inflight_collect(&w->inflight);
+	return hangs_look(&w->communicators, &w->completion, &w->inflight, w->inflight.now, w->stall_ns ?: STILL_NS);
+}
+
+static bool some_is_new(const struct watch *w, const struct hangs *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (is_hang(h->all[i].verdict) && !was_told(w, &h->all[i]))
+			return true;
+	return false;
+}
+
 static void report(void *ctx)
 {
 	struct watch *w = ctx;
@@ -218,9 +234,12 @@ static void report(void *ctx)
 	if (lost[LOST_RECORD] != w->lost)
 		communicators_lost(&w->communicators);
 	w->lost = lost[LOST_RECORD];
-	inflight_collect(&w->inflight);
+	hangs = look(w, !w->stall_ns);
+	if (w->stall_ns && some_is_new(w, &hangs)) {
+		hangs_free(&hangs);
+		hangs = look(w, true);
+	}
 	now = w->inflight.now;
-	hangs = hangs_look(&w->communicators, &w->completion, &w->inflight, now, w->stall_ns ?: STILL_NS);
 	for (size_t i = 0; i < hangs.n; i++)
 		find_missing(w, &hangs, &hangs.all[i]);
 	for (size_t i = 0; i < hangs.n; i++)
@@ -246,9 +265,9 @@ static void on_end(void *ctx, const struct process_event *e)
 {
 	struct watch *w = ctx;
 
-	communicators_ended(&w->communicators, e);
+	if (communicators_ended(&w->communicators, e))
+		completion_program_ended(&w->completion, e->program);
 	captures_program_ended(&w->captures, e->program);
-	completion_program_ended(&w->completion, e->program);
 }
 
 static int on_record(void *ctx, void *data, size_t size)

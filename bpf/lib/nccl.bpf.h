@@ -102,7 +102,7 @@ static __always_inline void completion_event(struct pt_regs *ctx, struct thread 
 	struct call *c = &t->data.kernels.call;
 	__u64 stream;
 
-	if (row->op != CUDA_RECORD || !t->program || (t->call.sp && cuda_libs[bounded(t->call.id, CUDA_ID_MAX - 1)] == CUDA_NCCL))
+	if (row->op != CUDA_RECORD || !program_if_known(t, thread_pid()) || (t->call.sp && cuda_libs[bounded(t->call.id, CUDA_ID_MAX - 1)] == CUDA_NCCL))
 		return;
 	keep_arguments(c, ctx);
 	stream = cuda_arg(c, row->stream);
@@ -146,7 +146,7 @@ static __always_inline void completion_leave(struct pt_regs *ctx, struct thread 
 	__u32 ret = PT_REGS_RC(ctx);
 
 	t->call.sp = 0;
-	if ((ret && ret != NOT_READY) || !t->program || row->ctx)
+	if ((ret && ret != NOT_READY) || row->ctx || !program_if_known(t, thread_pid()))
 		return;
 	completion_answer(t, row->event ? cuda_arg(&t->call, row->event) : 0, stream,
 			  device_in(&t->device, row->stream ? stream : 0), ret);

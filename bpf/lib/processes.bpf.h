@@ -59,6 +59,20 @@ static __always_inline bool process_known(struct thread *t, __u32 pid, bool *fir
 	return t->program;
 }
 
+/* The program of a thread whose process is known already; 0: it is not. */
+static __always_inline __u64 program_if_known(struct thread *t, __u32 pid)
+{
+	const struct process *p;
+
+	if (t->program)
+		return t->program;
+	p = bpf_map_lookup_elem(&processes, &pid);
+	if (!p)
+		return 0;
+	t->pid = pid;
+	return t->program = p->program;
+}
+
 /* Never refused: to make a process costs its user more than the record costs the tool. */
 static __always_inline void process_send(__u16 kind, __u32 pid, __u64 program, __u32 parent,
 					 __u64 parent_program)

@@ -533,8 +533,8 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	if (fn->class != CUDA_ASK) {	/* which a thread does that watches others */
 		memcpy(m->comm, e->comm, sizeof(m->comm));
 		m->tid = e->tid;
+		m->made = m->made ?: e->time;
 	}
-	m->made = m->made ?: e->time;
 	look_for(c, p, m, e->code);
 	if (m->whole && m->hash && !m->meeting && !m->collectives)
 		join_meeting(c, m, e->uid);
@@ -596,13 +596,14 @@ void communicators_lost(struct communicators *c)
 	}
 }
 
-void communicators_ended(struct communicators *c, const struct process_event *e)
+bool communicators_ended(struct communicators *c, const struct process_event *e)
 {
 	struct nccl_program *p;
 
 	HASH_FIND(hh, c->programs, &e->program, sizeof(e->program), p);
 	if (p)
 		end_program(c, p);
+	return p;
 }
 
 void communicators_free(struct communicators *c)

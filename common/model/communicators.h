@@ -55,7 +55,7 @@ struct communicator {
 	int pid;
 	unsigned user;			/* see struct quota */
 	unsigned long long program;	/* see abi/record.h */
-	unsigned long long made;	/* when its first call returned, ns */
+	unsigned long long made;	/* when the first call that was seen returned, ns; 0: none was */
 	int tid;			/* of the thread that called last; 0: none was seen */
 	char comm[16];			/* its name */
 	unsigned int device;		/* of the last operation: see abi/device.h */
@@ -129,8 +129,8 @@ void communicators_interval(struct communicators *c);
 /* Call when a record of a call was lost, of whichever communicator: those that exist cannot be compared any more. */
 void communicators_lost(struct communicators *c);
 
-/* Call when a program has ended. */
-void communicators_ended(struct communicators *c, const struct process_event *e);
+/* Call when a program has ended.  Return true if it had communicators. */
+bool communicators_ended(struct communicators *c, const struct process_event *e);
 
 void communicators_free(struct communicators *c);
 

@@ -217,6 +217,8 @@ static int nccl(void)
 	static _Thread_local ncclComm_t comm;
 	ncclUniqueId id;
 
+	if (!nccl_call.ncclCommInitRank)
+		return 1;
 	if (!comm) {
 		memset(&id, 0, sizeof(id));
 		snprintf(id.internal, sizeof(id.internal), "%d %p", getpid(), (void *)&comm);
@@ -340,6 +342,20 @@ static void *library(const char *dir, const char *name)
 	return lib;
 }
 
+/* If DIR has it. */
+static void open_nccl(const char *dir)
+{
+	char path[4096];
+	void *lib;
+
+	snprintf(path, sizeof(path), "%s/libnccl.so.2", dir);
+	lib = dlopen(path, RTLD_NOW);
+	if (!lib)
+		return;
+	*(void **)&nccl_call.ncclCommInitRank = symbol(lib, "ncclCommInitRank");
+	*(void **)&nccl_call.ncclAllReduce = symbol(lib, "ncclAllReduce");
+}
+
 typedef void **register_binary(void *);
 typedef void register_function(void **, const char *, char *, const char *, int, void *, void *,
 			       void *, void *, int *);
@@ -349,14 +365,12 @@ static void open_cuda(const char *dir)
 	static struct { int magic, version; const void *data; void *name; } binary = {
 		0x466243b1, 1, image, NULL
 	};
-	void *rt = library(dir, "libcudart.so.13"), *drv = library(dir, "libcuda.so.1"), *nc = library(dir, "libnccl.so.2"), *p;
+	void *rt = library(dir, "libcudart.so.13"), *drv = library(dir, "libcuda.so.1"), *p;
 	register_function *register_kernel;
 	register_binary *register_image;
 
 #define FIND_RUNTIME(name) *(void **)&call.name = symbol(rt, #name);
 #define FIND_DRIVER(name) *(void **)&call.name = symbol(drv, #name);
-	*(void **)&nccl_call.ncclCommInitRank = symbol(nc, "ncclCommInitRank");
-	*(void **)&nccl_call.ncclAllReduce = symbol(nc, "ncclAllReduce");
 	RUNTIME(FIND_RUNTIME)
 	DRIVER(FIND_DRIVER)
 	*(void **)&register_image = symbol(rt, "__cudaRegisterFatBinary");
@@ -427,6 +441,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	open_cuda(argv[1]);
+	open_nccl(argv[1]);
 	pthread_barrier_init(&begin, NULL, THREADS + 1);
 	pthread_barrier_init(&end, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)

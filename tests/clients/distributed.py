@@ -8,6 +8,7 @@
   late R      rank R comes to an all_reduce when a line is read, by load_batch()
   shapes      rank 1 has another number of elements
   dies R      rank R ends before an all_reduce
+  idle S      all do nothing for S seconds
 
 Each rank prints, as JSON, how many operations of each kind PyTorch's flight recorder has, by group; with "late", "shapes" and
 "dies" before the last all_reduce."""
@@ -102,6 +103,10 @@ def shapes():
     say()
     dist.all_reduce(torch.ones(1001 if RANK == 1 else 1000, device='cuda'))
     load_batch()
+
+
+def idle(seconds):
+    time.sleep(seconds)
 
 
 def dies(rank):

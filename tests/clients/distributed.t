@@ -50,6 +50,15 @@ json 3 '.behind == 0 and .failed == 0'
 
 for nccl2 in 0 1; do
 	export TORCH_DIST_USE_NCCL2=$nccl2
+	it "ncclhang, ProcessGroupNCCL$([ $nccl2 = 0 ] || echo 2): no hang in a job that works, and then does nothing for long"
+	run ncclhang -qw 4 -c "$(ranks 2 ddp 3 groups 5 ring 3 idle 6) >$tmp/truth"
+	status 0
+	lines 1 '^0 hangs reported$'
+	lines 1 ''
+done
+
+for nccl2 in 0 1; do
+	export TORCH_DIST_USE_NCCL2=$nccl2
 	it "ncclhang, ProcessGroupNCCL$([ $nccl2 = 0 ] || echo 2): a rank that loads a batch is behind, with its Python functions; --dump has what is so"
 	rm -f "$GO"
 	mkdir "$tmp/fr$nccl2"
@@ -85,8 +94,10 @@ export TORCH_DIST_USE_NCCL2=0
 $(ranks 3 ddp 3 late 1) >"$tmp/truth" & pid=$!
 pids="$pids $pid"
 until_true eval '[ "$(wc -l <"$tmp/truth")" = 3 ]'
-sleep 1
-run ncclhang -j
+for _ in 1 2 3 4 5; do		# the ranks come to the wait some time after they have said it
+	run ncclhang -j
+	! grep -q suspect "$tmp/out" || break
+done
 : >"$GO"
 wait "$pid"
 json 3 '.type == "rank" and .verdict == "suspect" and .nranks == 3 and (.complete | not)'

@@ -252,8 +252,12 @@ static void name_operation(struct hang *h)
 			h->func = func_of(h->ranks[i].call);
 }
 
-/* Return true if some are in a call of NCCL that is no operation; those are not the ones that the others wait for, if there
- * are others. */
+static bool waits(const struct hang_rank *r)
+{
+	return r->call || r->complete == COMPLETE_NOT || (r->complete == COMPLETE_UNKNOWN && r->wait);
+}
+
+/* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
 static bool in_calls(struct hang *h)
 {
 	size_t n = 0;
@@ -272,13 +276,8 @@ static bool in_calls(struct hang *h)
 		return false;
 	h->verdict = init ? HANG_INIT : HANG_CALL;
 	for (size_t i = 0; i < h->n; i++)
-		h->ranks[i].culprit = n < h->n && (!h->ranks[i].call || is_of(func_of(h->ranks[i].call), CUDA_OPERATION));
+		h->ranks[i].culprit = !waits(&h->ranks[i]);
 	return true;
-}
-
-static bool waits(const struct hang_rank *r)
-{
-	return r->call || r->complete == COMPLETE_NOT || (r->complete == COMPLETE_UNKNOWN && r->wait);
 }
 
 static size_t waiting(const struct hang *h)

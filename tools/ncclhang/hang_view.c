@@ -198,7 +198,7 @@ static void print_number(const struct hang *h)
 static void print_verdict(const struct hang *h, unsigned long long now)
 {
 	const char *func = h->func < 0 ? "NCCL" : cuda_fns[h->func].name;
-	const char *time = out_ns(since(now, h->moved));
+	const char *time = h->moved ? out_ns(since(now, h->moved)) : "longer than it is traced";
 
 	switch (h->verdict) {
 	case HANG_BEHIND:
@@ -229,6 +229,8 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 			print_number(h);
 		}
 		printf(", for %s: the GPU, the network, or a rank elsewhere", time);
+		if (h->nranks > (int)h->n)
+			printf("; %d of %d ranks are not traced here, or have ended", h->nranks - (int)h->n, h->nranks);
 		break;
 	case HANG_SUSPECT:
 		fputs(print_culprits(h, true) > 1 ? " wait, " : " waits, ", stdout);

@@ -55,14 +55,25 @@ json 1 '.culprit and .number == 1 and .verdict == "behind"'
 json 4 true
 
 it "ranks that call different things by the same number"
-hang -j '3 init allreduce 5 10 differ 2 allreduce 1 7 sync sleep 1000'
+hang -j '3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark sleep 1000'
 json 3 '.verdict == "mismatch"'
 json 1 '.culprit and .rank == 2 and .count == 101'
 json 2 '(.culprit | not) and .count == 100'
-hang '' '3 init allreduce 5 10 differ 2 allreduce 1 7 sync sleep 1000'
+hang '' '3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark sleep 1000'
 lines 1 ': mismatch: rank 2 called something else than ncclAllReduce number 6 of 100 f32, sum, [0-9.]+ m?s ago$'
 lines 1 '^  ranks 0-1: ncclAllReduce number 6 of 100 f32, sum; '
 lines 1 '^  rank 2: ncclAllReduce number 6 of 101 f32, sum; '
+
+hang '' '2 init watchdog allreduce 5 10 differ 1 mark sleep 1000'
+lines 1 ': mismatch: ranks 0-1 call different things as number 6, '
+hang '' '3 init allreduce 5 10 differ 2 sleep 1000'	# nobody waits for it
+lines 1 '^0 hangs reported$'
+
+it "what CUDA graphs have of a communicator may be what its ranks wait for"
+SIM_LATENCY_US=cuStreamSynchronize=1000000 hang -j '2 init watchdog allreduce 5 10 mark sleep 200 capture 3 10 sync'
+json 2 '.verdict == "pending" and .about == null and .completion == "complete" and .wait == "cudaStreamSynchronize"'
+SIM_LATENCY_US=cuStreamSynchronize=1000000 hang -j '2 init watchdog allreduce 5 10 mark sleep 200 sync'
+json 0 true
 
 it "all ranks have come, and nothing completes"
 SIM_NCCL_STUCK=1 hang -j '3 init watchdog allreduce 7 10 mark sleep 1000'
@@ -129,7 +140,7 @@ for kind in 2.30 ''; do
 		case $kind$how in
 		2.30)
 			lines 1 '^  RAS of NCCL 2\.30\.7: these ranks are not as the others$'
-			lines 1 '^    rank 3 on 10\.0\.0\.1, its pid [0-9]+: RUNNING, 1438 of 1439 collectives called$'
+			lines 1 '^    rank 3 on 10\.0\.0\.1, its pid [0-9]+: RUNNING, 1 collective behind$'
 			lines 4 '^    rank [4-7] on 10\.0\.0\.2, its pid [0-9]+: UNRESPONSIVE$' ;;
 		2.30-j)
 			json 8 '.type == "ras" and .nranks == 8 and .nccl_version == "2.30.7"'

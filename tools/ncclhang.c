@@ -41,15 +41,17 @@ static const struct usage usage = {
 struct watch {
 	bool all_stacks, no_ras, merge;
 	const char *ras_address;
+	struct ras ras;		/* the last answer of a report */
+	int ras_pid, asked;
 	long stall_ns;		/* 0: one look */
 	const char *dump;	/* prefix of files, or NULL */
 	struct communicators communicators;
 	struct captures captures;
 	struct completion completion;
 	struct hangs hangs;
-	struct told { unsigned long long id, moved; } *told;	/* hangs that were reported and go on */
+	struct told { unsigned long long id, moved; enum verdict verdict; size_t n; } *told;	/* hangs that were reported and go on */
 	size_t ntold, reports;
-	unsigned long long lost;	/* records, so far */
+	unsigned long long lost;	/* records and calls, so far */
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -58,7 +60,7 @@ struct watch {
 
 /* LOOK_NS: how long one look lasts, as programs ask about their communicators several times a second; STILL_NS: for so long
  * nothing moves in a hang.  WATCH_NS: with --command. */
-enum { RAS_MS = 11000 };	/* as NCCL's own client */
+enum { RAS_MS = 11000 /* as NCCL's own client */, MOST_ASKED = 2 /* times for a report: records wait meanwhile */ };
 
 static const long LOOK_NS = 1000000000, STILL_NS = 500000000, WATCH_NS = 10000000000;
 
@@ -81,10 +83,10 @@ static void find_stacks(struct watch *w, struct hang *h)
 
 		if (!w->all_stacks && !r->culprit)
 			continue;
-		if (r->call || r->wait)
+		if (r->call || (r->wait && r->wait->tid == r->tid))
 			r->stack = (r->call ?: r->wait)->stack;
 		else
-			inflight_threads(&w->inflight, r->pid, take_stack, r);
+			inflight_threads(&w->inflight, r->pid, r->tid, take_stack, r);
 	}
 }
 
@@ -115,6 +117,14 @@ static bool is_traced(const struct session *s, int pid)
 	return filter_wants(&s->selected, pid) && (!p || *p);
 }
 
+static bool has_rank(const struct hang *h, int rank)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].rank == rank)
+			return true;
+	return false;
+}
+
 static void add_missing(void *ctx, int pid)
 {
 	struct missing *m = ctx;
@@ -123,7 +133,8 @@ static void add_missing(void *ctx, int pid)
 	if ((int)m->h->n == m->h->nranks || proc_user(pid) != m->h->user || is_listed(m->hangs, pid) || !is_traced(&m->w->session, pid))
 		return;
 	name = rank_name_read(m->w->session.probes.helpers, pid);
-	if (name.rank >= 0 && rank_name_same_job(&name, &m->job))
+	/* children have the environment of a rank, too */
+	if (name.rank >= 0 && !has_rank(m->h, name.rank) && rank_name_same_job(&name, &m->job))
 		hang_add_missing(m->h, pid, m->h->nranks > name.rank ? name.rank : -1, &m->w->inflight);
 }
 
@@ -154,7 +165,7 @@ static unsigned long long id_of(const struct hang *h)
 static bool was_told(const struct watch *w, const struct hang *h)
 {
 	for (size_t i = 0; i < w->ntold; i++)
-		if (w->told[i].id == id_of(h) && w->told[i].moved == h->moved)
+		if (w->told[i].id == id_of(h) && w->told[i].moved == h->moved && w->told[i].verdict == h->verdict && w->told[i].n == h->n)
 			return true;
 	return false;
 }
@@ -167,7 +178,7 @@ static void remember(struct watch *w, const struct hangs *h)
 
 	for (size_t i = 0; i < h->n; i++)
 		if (is_hang(h->all[i].verdict))
-			told[n++] = (struct told){ id_of(&h->all[i]), h->all[i].moved };
+			told[n++] = (struct told){ id_of(&h->all[i]), h->all[i].moved, h->all[i].verdict, h->all[i].n };
 	free(w->told);
 	w->told = told;
 	w->ntold = n;
@@ -180,21 +191,25 @@ static bool no_signal(void *ctx)
 }
 
 /* Of what the probes do not see: ranks on other machines, and what was called before tracing began. */
-static void ask_ras(const struct watch *w, const struct hang *h, unsigned long long now)
+static void ask_ras(struct watch *w, const struct hang *h, unsigned long long now)
 {
-	struct ras r;
-
 	if (w->no_ras || !h->hash || h->verdict == HANG_IDLE || h->verdict == HANG_MOVING || (h->whole && (int)h->n == h->nranks))
 		return;
-	ras_ask(&r, h->ranks[0].pid, w->ras_address, RAS_MS, no_signal, NULL);
-	ras_print(&r, h->hash, now);
-	ras_free(&r);
+	/* an answer is about all communicators of a job */
+	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != h->ranks[0].pid)) {
+		ras_free(&w->ras);
+		w->asked++;
+		w->ras_pid = h->ranks[0].pid;
+		ras_ask(&w->ras, w->ras_pid, w->ras_address, RAS_MS, no_signal, NULL);
+	}
+	ras_print(&w->ras, h->hash, now);
 }
 
-static void print_hang(struct watch *w, struct hang *h, unsigned long long now)
+static void print_hang(struct watch *w, const struct hangs *all, struct hang *h, unsigned long long now)
 {
 	struct inflight_row *rows = w->inflight.rows;
 
+	find_missing(w, all, h);
 	find_stacks(w, h);
 	hang_print(h, w->session.probes.helpers, &w->session.processes, now);
 	ask_ras(w, h, now);
@@ -230,25 +245,30 @@ static void report(void *ctx)
 	size_t before = w->reports;
 	unsigned long long now;
 	struct hangs hangs;
+	bool *new;
 
-	if (lost[LOST_RECORD] != w->lost)
+	if (lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL] != w->lost)
 		communicators_lost(&w->communicators);
-	w->lost = lost[LOST_RECORD];
+	w->lost = lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL];
 	hangs = look(w, !w->stall_ns);
 	if (w->stall_ns && some_is_new(w, &hangs)) {
 		hangs_free(&hangs);
 		hangs = look(w, true);
 	}
 	now = w->inflight.now;
+	new = xcalloc(hangs.n + 1, sizeof(*new));
 	for (size_t i = 0; i < hangs.n; i++)
-		find_missing(w, &hangs, &hangs.all[i]);
+		new[i] = !w->stall_ns || (is_hang(hangs.all[i].verdict) && !was_told(w, &hangs.all[i]));
+	remember(w, &hangs);		/* before ranks are added that make no calls */
 	for (size_t i = 0; i < hangs.n; i++)
-		if (!w->stall_ns || (is_hang(hangs.all[i].verdict) && !was_told(w, &hangs.all[i])))
-			print_hang(w, &hangs.all[i], now);
+		if (new[i])
+			print_hang(w, &hangs, &hangs.all[i], now);
+	free(new);
+	ras_free(&w->ras);
+	w->asked = 0;
 	if (w->dump && w->reports > before)
 		dump_write(w->dump, &hangs, &w->completion, w->session.probes.helpers);
 	if (w->stall_ns) {
-		remember(w, &hangs);
 		inflight_clear(&w->inflight);
 	} else {
 		if (!hangs.n && !out_is_json())

@@ -26,6 +26,7 @@ struct thread_data {
 	struct kernel_calls kernels;
 	__u64 id[ID_WORDS];
 	__u32 groups;		/* begun and not ended */
+	__u32 group;		/* outermost ones begun so far */
 	__u64 asked[ASKED];	/* communicators that were reported */
 };
 #define THREAD_DATA struct thread_data
@@ -58,7 +59,8 @@ static __always_inline bool nccl_inflight(const struct task_struct *task, const 
 		to->nccl = (struct inflight_nccl){
 			.handle = t->call.data.handle, .hash = t->call.data.hash, .count = t->call.data.count,
 			.rank = t->call.data.rank, .nranks = t->call.data.nranks, .other = t->call.data.other,
-			.type = t->call.data.type, .op = t->call.data.op, .is_nccl = true, .grouped = t->data.groups,
+			.type = t->call.data.type, .op = t->call.data.op, .is_nccl = true,
+			.group = t->data.groups ? t->data.group : 0,
 		};
 	return inflight_outermost(t, to);
 }
@@ -76,6 +78,12 @@ static __always_inline void completion_add(__u64 program, __u64 stream, __u32 de
 		lose(LOST_COMPLETION);
 }
 
+static __always_inline void completion_unmark(const struct nccl_mark_key *key, __u32 share)
+{
+	if (!bpf_map_delete_elem(&nccl_marks, key))
+		share_give_back(&nccl_shares.marks, share);
+}
+
 /* An event is recorded. */
 VERIFIED_ONCE int completion_mark(struct thread *t, __u64 event, __u64 stream, __u32 device)
 {
@@ -83,10 +91,14 @@ VERIFIED_ONCE int completion_mark(struct thread *t, __u64 event, __u64 stream, _
 	struct nccl_mark_key key = { .program = first.stream.program, .event = event };
 	struct nccl_stream *s = bpf_map_lookup_elem(&nccl_streams, &first.stream);
 
-	if (!s || capture_of(key.program, stream))
-		return 0;
 	first.time = bpf_ktime_get_ns();
 	m = bpf_map_lookup_elem(&nccl_marks, &key);
+	if (!s || capture_of(key.program, stream)) {
+		/* it is of another stream now; but the driver's call inside the runtime's may name the same one otherwise */
+		if (m && first.time - m->time > 1000000)
+			completion_unmark(&key, m->share);
+		return 0;
+	}
 	if (m) {
 		m->stream = first.stream;
 		m->time = first.time;
@@ -120,7 +132,7 @@ VERIFIED_ONCE int completion_answer(struct thread *t, __u64 event, __u64 stream,
 
 	if (event) {
 		m = bpf_map_lookup_elem(&nccl_marks, &mark);
-		if (!m)
+		if (!m || m->time > time)	/* recorded again meanwhile */
 			return 0;
 		key = m->stream;
 		time = m->time;
@@ -242,6 +254,7 @@ static __always_inline void nccl_record(struct pt_regs *ctx, struct thread *t, _
 	e->device = device_in(&t->device, d->stream);
 	e->captured = d->capture && !failed(e->ret);
 	e->grouped = t->data.groups;
+	e->group = t->data.groups || cuda_classes[id] == CUDA_GROUP ? t->data.group : 0;
 	e->head.pid = task->tgid;
 	e->head.kind = id;
 	e->tid = task->pid;
@@ -264,15 +277,15 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	if (cuda_classes[id] == CUDA_GROUP) {
 		if (op == CUDA_END && t->data.groups)
 			t->data.groups--;
-		else if (op == CUDA_BEGIN && !ret)
-			t->data.groups++;
+		else if (op == CUDA_BEGIN && !ret && !t->data.groups++)
+			t->data.group++;
 		if (op == CUDA_BEGIN && !ret)
 			return;
 	}
 	if (!process_known(t, thread_pid(), &first))
 		return;
 	nccl_record(ctx, t, id, e);
-	if (nccl_completion && cuda_classes[id] == CUDA_OPERATION && !ret && !e->captured) {
+	if (nccl_completion && cuda_classes[id] == CUDA_OPERATION && !failed(ret) && !e->captured) {
 		completion_add(t->program, e->stream, e->device);
 		completion_add(t->program, NCCL_ALL_STREAMS, e->device);
 	}

@@ -13,8 +13,9 @@ struct inflight_nccl {
 	int rank, nranks;		/* of what is made; nranks 0: not known */
 	int other;			/* root or peer; -1: none */
 	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
-	bool is_nccl, grouped;
-	char unused[2];
+	unsigned int group;		/* see struct nccl_event */
+	bool is_nccl;
+	char unused[7];
 };
 
 struct inflight_call {

@@ -27,6 +27,7 @@ struct nccl_event {
 	bool captured;			/* it is part of a CUDA graph */
 	bool grouped;			/* between ncclGroupStart() and ncclGroupEnd() */
 	char unused[2];
+	unsigned int group, unused2;	/* group: the number of the thread's group, from 1 on, also at its end; 0: none */
 	char comm[16];			/* of the thread */
 	unsigned long long stack[STACK_FRAMES];
 };

@@ -42,7 +42,9 @@ struct nccl_program {
 enum { ROW_COST = 320 };
 
 enum { PROGRAM_COST = sizeof(struct nccl_program) + 64, COMMUNICATOR_COST = sizeof(struct communicator) + 64 + ROW_COST,
-       RECENT_COST = 2 * RECENT * sizeof(struct comm_op) };
+       RECENT_COST = RECENT * sizeof(struct comm_op) };
+
+enum { RANKS_MAX = 1 << 17 };	/* of a communicator: more are made up */
 
 /* How often a communicator is looked for that was not ready. */
 static const unsigned long long AGAIN_NS = 1000000000;
@@ -96,10 +98,7 @@ static struct communicator *add(struct communicators *c, struct nccl_program *p,
 	if (!quota_take(&c->quota, p->user, p->pid, cost(c)))
 		return NULL;
 	m = xcalloc(1, sizeof(*m));
-	if (c->keeps_recent) {
-		m->recent = xcalloc(RECENT, sizeof(*m->recent));
-		m->messages = xcalloc(RECENT, sizeof(*m->messages));
-	}
+	m->recent = c->keeps_recent ? xcalloc(RECENT, sizeof(*m->recent)) : NULL;
 	m->handle = handle;
 	m->program = p->id;
 	m->pid = p->pid;
@@ -223,7 +222,6 @@ static void free_communicator(struct communicators *c, struct communicator *m)
 {
 	quota_give(&c->quota, m->user, cost(c));
 	free(m->recent);
-	free(m->messages);
 	free(m);
 }
 
@@ -348,7 +346,7 @@ static bool read_communicator(struct communicators *c, const struct nccl_program
 		return false;
 	memcpy(&is, bytes, 20);
 	free(bytes);
-	if (is.rank < 0 || is.rank >= is.nranks || is.device < 0 || (l->hashed && !is.hash))
+	if (is.rank < 0 || is.rank >= is.nranks || is.nranks > RANKS_MAX || is.device < 0 || (l->hashed && !is.hash))
 		return false;
 	m->hash = l->hashed ? is.hash : 0;
 	m->rank = is.rank;
@@ -395,7 +393,7 @@ unsigned long long nccl_event_bytes(const struct nccl_event *e)
 
 static void made_by_id(struct communicator *m, const struct nccl_event *e)
 {
-	if (!e->hash || e->rank < 0 || e->rank >= e->nranks)
+	if (!e->hash || e->rank < 0 || e->rank >= e->nranks || e->nranks > RANKS_MAX)
 		return;
 	m->computed = e->hash;
 	m->rank = e->rank;
@@ -457,15 +455,14 @@ static bool is_pending(struct communicators *c, struct nccl_program *p, unsigned
 
 static void keep(struct communicator *m, const struct nccl_event *e, bool message)
 {
-	unsigned long long number = message ? m->nmessages : m->collectives;
-	struct comm_op *ring = message ? m->messages : m->recent;
+	struct comm_op *to = message ? &m->message : m->recent + m->collectives % RECENT;
 
-	if (!ring)
+	if (!m->recent)
 		return;
-	ring[number % RECENT] = (struct comm_op){
-		.start = e->start, .time = e->time, .number = number, .message = message, .count = e->count, .stream = e->stream,
+	*to = (struct comm_op){
+		.start = e->start, .time = e->time, .number = message ? m->message.number + 1 : m->collectives, .message = message, .count = e->count, .stream = e->stream,
 		.func = e->head.kind, .other = e->other, .type = e->type, .op = e->op, .device = e->device, .tid = e->tid,
-		.grouped = e->grouped,
+		.group = e->group,
 	};
 }
 
@@ -489,7 +486,6 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 	}
 	message = args->peer || !args->count;	/* or a signal */
 	m->collectives += !message;
-	m->nmessages += message;
 	keep(m, e, message);
 	if (!message && m->meeting)
 		meet(m, e->start);
@@ -540,6 +536,7 @@ const struct communicator *communicators_call(struct communicators *c, const str
 		join_meeting(c, m, e->uid);
 	if (fn->class == CUDA_OPERATION && !e->captured)
 		operation(m, e);
+	m->captured += e->captured;
 	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY)
 		end(c, p, m);
 	return m;
@@ -556,7 +553,7 @@ const struct communicator *communicators_find(const struct communicators *c, int
 const struct comm_op *communicator_last(const struct communicator *m)
 {
 	const struct comm_op *a = m->recent && m->collectives ? &m->recent[m->collectives % RECENT] : NULL;
-	const struct comm_op *b = m->messages && m->nmessages ? &m->messages[m->nmessages % RECENT] : NULL;
+	const struct comm_op *b = m->message.number ? &m->message : NULL;
 
 	return !a || (b && b->time > a->time) ? b : a;
 }

@@ -41,7 +41,8 @@ struct comm_op {
 	int other;			/* root or peer; -1: none */
 	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
 	unsigned int device, tid;
-	bool grouped, message;
+	unsigned int group;		/* of the thread; 0: none */
+	bool message;
 };
 
 enum { RECENT = 256 };
@@ -51,6 +52,7 @@ struct communicator {
 	unsigned long long handle;	/* the ncclComm_t */
 	unsigned long long hash;	/* 0: not known */
 	int rank, nranks;		/* nranks 0: neither is known */
+	bool ended;
 	bool whole;			/* it was seen being made: tallies are since then, else since tracing began */
 	int pid;
 	unsigned user;			/* see struct quota */
@@ -64,16 +66,15 @@ struct communicator {
 	unsigned long long collectives;	/* operations of all ranks, without messages from one to another */
 	struct comm_tally total, before;	/* before: as of the last communicators_interval() */
 	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
-	/* The last RECENT collectives and messages, the one of each number at number % RECENT; or NULL. */
-	struct comm_op *recent, *messages;
-	unsigned long long nmessages;
+	struct comm_op *recent;		/* the last RECENT collectives, the one of each number at number % RECENT; or NULL */
+	struct comm_op message;		/* the last message; its number is 0: none, or none are kept */
+	unsigned long long captured;	/* operations */
 	/* private */
 	struct meeting *meeting;
 	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
 	unsigned long long computed;	/* the hash by its id */
 	unsigned long long looked;	/* when it was last looked for in the program, ns */
 	bool read;			/* it was found there */
-	bool ended;
 	LIST_ENTRY(communicator) in_meeting;
 	struct communicator *next;	/* of those that have ended */
 	UT_hash_handle hh;

@@ -324,7 +324,7 @@ static const struct inflight_thread *inflight_early(struct inflight *r, const st
 	if (!t)
 		return NULL;
 	t->round = r->round;
-	if (is_same(t, c))
+	if (is_same(t, c) && (t->stack || !r->stacks))
 		return t;
 	if (clock_ns() > r->until)
 		return NULL;
@@ -415,7 +415,7 @@ static struct inflight_taken *inflight_read(struct inflight *r, size_t *n)
 
 /* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
  * from where a call began is another one. */
-enum { MOST = 16384, FAR = 64 << 20, THREADS = 1024 /* of a process that are looked at */ };
+enum { MOST = 16384, FAR = 64 << 20 };
 
 /* How long stacks are read when tracing begins, and for a report; the rest has its turn in the next. */
 static const unsigned long long BEGIN_NS = 2000 * 1000000ull, REPORT_NS = 500 * 1000000ull;
@@ -531,9 +531,9 @@ void inflight_collect(struct inflight *r)
 	inflight_tell(r);
 }
 
-void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx)
+void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx)
 {
-	struct inflight_call *all = NULL, c;
+	struct inflight_call all[2], c;
 	size_t n = 0;
 	FILE *f;
 	int fd;
@@ -543,12 +543,9 @@ void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const s
 	*r->of = pid;
 	fd = bpf_iter_create(bpf_link__fd(r->link));
 	f = fd < 0 ? NULL : fdopen(fd, "r");
-	while (f && n < THREADS && next(f, &c)) {
-		if ((int)c.stack.head.pid != pid)
-			continue;
-		all = xrealloc(all, n + 1, sizeof(*all));
-		all[n++] = c;
-	}
+	while (f && n < 2 && next(f, &c))
+		if ((int)c.stack.head.pid == pid && ((int)c.tid == tid || (int)c.tid == pid))
+			all[n++] = c;
 	if (f)
 		fclose(f);
 	*r->of = 0;
@@ -562,7 +559,6 @@ void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const s
 		row.stack = inflight_stack(r, &all[i]);
 		fn(ctx, &row);
 	}
-	free(all);
 }
 
 void inflight_start(struct inflight *r)

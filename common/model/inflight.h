@@ -94,10 +94,10 @@ void inflight_start(struct inflight *r);
  * are wanted. */
 void inflight_collect(struct inflight *r);
 
-/* Calls fn for each thread of a process, whether it is in a call or not: only pid, tid, name and stack of the row are set, and
- * they are valid until fn returns, the stack until inflight_free().  stack is NULL if it cannot be read; with --attach inject there
+/* Calls fn for a thread of a process and its first thread, whether they are in a call or not: only pid, tid, name and stack of the
+ * row are set, and they are valid until fn returns, the stack until inflight_free().  stack is NULL if it cannot be read; with --attach inject there
  * are no threads. */
-void inflight_threads(struct inflight *r, int pid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx);
+void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx);
 
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A simulated libnccl.so.2.  The ranks of a communicator meet in shared memory that its hash names, as processes or threads.
- * Operations move nothing; on the simulated libcuda they take until the other ranks have called theirs.
+ * Operations move nothing; on the simulated libcuda they take until the other ranks have called theirs, for ever if those are of
+ * another size.
  *
  * Built with SIM_NCCL_OLD it is one before 2.26, with another hash and without ncclCommShrink.
  *
@@ -27,12 +28,14 @@
 #define API(name) EXPORTED extern __typeof__(name) name __attribute__((weak, alias("p" #name))); \
 	EXPORTED ncclResult_t p##name
 
+enum { SIZES = 1024 };
 enum { RANKS = 256, SPLITS = 64, CONFIG_MAGIC = 0xcafebeef - 0x100000000ll };
 
 /* Shared by the ranks. */
 struct meeting {
 	atomic_int nranks, arrived, left;
-	atomic_ulong collectives[RANKS];	/* that each rank has called */
+	atomic_ulong collectives[RANKS];	/* that each rank has called … */
+	atomic_ulong sizes[RANKS][SIZES];	/* … and the last ones' count and type */
 	atomic_ulong sent[RANKS][RANKS], received[RANKS][RANKS];	/* from, to */
 	struct split { atomic_int arrived; struct { int color, key; } of[RANKS]; } splits[SPLITS];
 };
@@ -413,12 +416,21 @@ API(ncclGroupEnd)(void)
 	return ncclSuccess;
 }
 
-/* An operation in a stream: it is done when each of n counters has come to a number. */
+/* An operation in a stream: it is done when each of n counters has come to a number; a collective, if it is the same one. */
 struct work {
 	const atomic_ulong *counters;
 	int n;
 	unsigned long number;
+	const struct meeting *collective;	/* or NULL */
 };
+
+static int is_same(const struct meeting *m, int n, unsigned long number)
+{
+	for (int i = 1; i < n; i++)
+		if (atomic_load(&m->sizes[i][number % SIZES]) != atomic_load(&m->sizes[0][number % SIZES]))
+			return 0;
+	return 1;
+}
 
 static int has_ended(void *arg)
 {
@@ -427,7 +439,7 @@ static int has_ended(void *arg)
 	for (int i = 0; i < w->n; i++)
 		if (atomic_load(&w->counters[i]) < w->number)
 			return 0;
-	return 1;
+	return !w->collective || is_same(w->collective, w->n, w->number);
 }
 
 static int never(void *arg)
@@ -436,11 +448,11 @@ static int never(void *arg)
 	return 0;
 }
 
-static void begin_work(simStream_t stream, const atomic_ulong *counters, int n, unsigned long number)
+static void begin_work(simStream_t stream, const atomic_ulong *counters, int n, unsigned long number, const struct meeting *collective)
 {
 	static void (*add)(simStream_t stream, int (*done)(void *arg), void *arg);
 	static int (*capturing)(simStream_t stream, int *status);
-	const struct work now = { counters, n, number };
+	const struct work now = { counters, n, number, collective };
 	struct work *w;
 	int status = 0;
 
@@ -472,11 +484,12 @@ static ncclResult_t check_values(const struct ncclComm *c, ncclDataType_t type, 
 
 static ncclResult_t operation(ncclComm_t c, size_t n, ncclDataType_t type, int rank, simStream_t stream)
 {
-	(void)n;
 	if (check_values(c, type, rank))
 		return ncclInvalidArgument;
-	atomic_store(&c->meeting->collectives[c->rank], ++c->collectives);
-	begin_work(stream, c->meeting->collectives, c->nranks, c->collectives);
+	c->collectives++;
+	atomic_store(&c->meeting->sizes[c->rank][c->collectives % SIZES], n * 16 + type);
+	atomic_store(&c->meeting->collectives[c->rank], c->collectives);
+	begin_work(stream, c->meeting->collectives, c->nranks, c->collectives, c->meeting);
 	return ncclSuccess;
 }
 
@@ -521,7 +534,7 @@ API(ncclSend)(const void *from, size_t n, ncclDataType_t type, int peer, ncclCom
 	if (check_values(comm, type, peer))
 		return ncclInvalidArgument;
 	atomic_store(&comm->meeting->sent[comm->rank][peer], ++comm->sent[peer]);
-	begin_work(stream, &comm->meeting->received[comm->rank][peer], 1, comm->sent[peer]);
+	begin_work(stream, &comm->meeting->received[comm->rank][peer], 1, comm->sent[peer], NULL);
 	return ncclSuccess;
 }
 
@@ -532,7 +545,7 @@ API(ncclRecv)(void *to, size_t n, ncclDataType_t type, int peer, ncclComm_t comm
 	if (check_values(comm, type, peer))
 		return ncclInvalidArgument;
 	atomic_store(&comm->meeting->received[peer][comm->rank], ++comm->received[peer]);
-	begin_work(stream, &comm->meeting->sent[peer][comm->rank], 1, comm->received[peer]);
+	begin_work(stream, &comm->meeting->sent[peer][comm->rank], 1, comm->received[peer], NULL);
 	return ncclSuccess;
 }
 

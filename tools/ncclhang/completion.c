@@ -4,6 +4,9 @@
 #include "model/communicators.h"
 #include "ncclhang/completion.h"
 
+/* PyTorch asks ten times a second. */
+static const unsigned long long ASKED_NS = 2000000000;
+
 static struct nccl_stream stream_of_key(const struct completion *c, const struct communicator *m, const struct comm_op *op,
 					unsigned long long stream)
 {
@@ -14,14 +17,16 @@ static struct nccl_stream stream_of_key(const struct completion *c, const struct
 }
 
 enum completeness completion_of(const struct completion *c, const struct communicator *m, const struct comm_op *op,
-				unsigned long long *noticed)
+				unsigned long long now, unsigned long long *noticed)
 {
 	struct nccl_stream one = stream_of_key(c, m, op, op->stream), all = stream_of_key(c, m, op, NCCL_ALL_STREAMS);
+	unsigned long long asked;
 
 	*noticed = one.noticed > all.noticed ? one.noticed : all.noticed;
 	if (one.done >= op->time || all.done >= op->time)
 		return COMPLETE;
-	return one.pending >= op->time || all.pending >= op->time ? COMPLETE_NOT : COMPLETE_UNKNOWN;
+	asked = one.pending > all.pending ? one.pending : all.pending;
+	return asked >= op->time && asked + ASKED_NS > now ? COMPLETE_NOT : COMPLETE_UNKNOWN;
 }
 
 void completion_program_ended(const struct completion *c, unsigned long long program)

@@ -20,15 +20,15 @@ struct completion {
 	.shares = &(skel)->data_nccl->nccl_shares }
 
 enum completeness {
-	COMPLETE_UNKNOWN,	/* the program has not asked */
-	COMPLETE_NOT,		/* when the program last asked */
+	COMPLETE_UNKNOWN,	/* the program has not asked in the last seconds */
+	COMPLETE_NOT,		/* when it asked */
 	COMPLETE,
 };
 
-/* Returns it for an operation of a communicator.  *noticed is when the last one of its stream was found to be complete,
+/* Returns it for an operation of a communicator, at a time (ns).  *noticed is when the last one of its stream was found to be complete,
  * ns; 0: none. */
 enum completeness completion_of(const struct completion *c, const struct communicator *m, const struct comm_op *op,
-				unsigned long long *noticed);
+				unsigned long long now, unsigned long long *noticed);
 
 /* Drops what a program has in the maps.  Call when it has ended. */
 void completion_program_ended(const struct completion *c, unsigned long long program);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "api/cuda_fn.h"
 #include "api/nccl.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
@@ -137,6 +138,8 @@ static void put_type(FILE *f, const char *key, const char *name)
 
 /* ---- A process */
 
+enum { MEMBERS = 65536 };	/* of a communicator that is written */
+
 struct dump {
 	const struct hangs *hangs;
 	const struct completion *completion;
@@ -144,7 +147,9 @@ struct dump {
 	int *pids;
 	size_t n;
 	int world;			/* ranks of the largest communicator */
-	size_t left_out;		/* communicators */
+	bool *known;			/* of each communicator: the ranks in the job of all of its ranks */
+	unsigned long long now;
+	size_t left_out, unwritten;	/* communicators, processes */
 };
 
 static int job_rank(const struct dump *d, int pid)
@@ -166,6 +171,8 @@ static int member(const struct dump *d, const struct hang *h, int rank)
 
 static bool is_known(const struct dump *d, const struct hang *h)
 {
+	if (h->nranks > MEMBERS)
+		return false;
 	for (int i = 0; i < h->nranks; i++)
 		if (member(d, h, i) < 0)
 			return false;
@@ -211,7 +218,7 @@ static void put_entry(FILE *f, const struct dump *d, const struct entry *e, unsi
 	const char *name = operation_name(e->op->func), *type = type_name(e->op->type);
 	unsigned long long in, out, noticed;
 	char group[24];
-	bool done = completion_of(d->completion, e->rank->m, e->op, &noticed) == COMPLETE;
+	bool done = completion_of(d->completion, e->rank->m, e->op, d->now, &noticed) == COMPLETE;
 
 	snprintf(group, sizeof(group), "0x%llx", e->hang->hash);
 	sizes_of(name, e->op->count, e->hang->nranks, &in, &out);
@@ -253,7 +260,7 @@ static struct entry *entries_of(const struct dump *d, int pid, size_t *n)
 	for (size_t i = 0; i < d->hangs->n; i++) {
 		const struct hang *h = &d->hangs->all[i];
 
-		for (size_t k = 0; k < h->n && is_known(d, h); k++) {
+		for (size_t k = 0; k < h->n && d->known[i]; k++) {
 			const struct hang_rank *r = &h->ranks[k];
 
 			if (r->pid != pid || !r->m)
@@ -287,7 +294,7 @@ static void put_process(FILE *f, const struct dump *d, int pid)
 		for (size_t k = 0; k < h->n; k++)
 			here |= h->ranks[k].pid == pid;
 		snprintf(name, sizeof(name), "0x%llx", h->hash);
-		if (here && is_known(d, h))
+		if (here && d->known[i])
 			put_group(f, d, h, name);
 	}
 	end_dict(f);
@@ -325,6 +332,14 @@ static void add_process(struct dump *d, int pid, struct helper_pool *helpers)
 	d->names[d->n++] = rank_name_read(helpers, pid);
 }
 
+static bool is_taken(const struct dump *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (d->names[i].rank == d->names[n].rank)
+			return true;
+	return false;
+}
+
 /* Without a launcher's variables: the rank in the largest communicator. */
 static void number_processes(struct dump *d)
 {
@@ -340,7 +355,7 @@ static void number_processes(struct dump *d)
 
 void dump_write(const char *prefix, const struct hangs *h, const struct completion *completion, struct helper_pool *helpers)
 {
-	struct dump d = { .hangs = h, .completion = completion };
+	struct dump d = { .hangs = h, .completion = completion, .now = clock_ns() };
 
 	for (size_t i = 0; i < h->n; i++) {
 		d.world = h->all[i].nranks > d.world ? h->all[i].nranks : d.world;
@@ -348,11 +363,21 @@ void dump_write(const char *prefix, const struct hangs *h, const struct completi
 			add_process(&d, h->all[i].ranks[k].pid, helpers);
 	}
 	number_processes(&d);
-	for (size_t i = 0; i < h->n; i++)
-		d.left_out += !is_known(&d, &h->all[i]);
-	for (size_t i = 0; i < d.n; i++)
-		if (d.names[i].rank >= 0)
+	d.known = xcalloc(h->n + 1, sizeof(*d.known));
+	for (size_t i = 0; i < h->n; i++) {
+		d.known[i] = is_known(&d, &h->all[i]);
+		d.left_out += !d.known[i];
+	}
+	for (size_t i = 0; i < d.n; i++) {
+		if (d.names[i].rank < 0 || is_taken(&d, i))
+			d.unwritten++;
+		else
 			write_process(prefix, &d, i);
+	}
+	if (d.unwritten)
+		warning(0, "left out %zu process%s with no rank in the job, or that of another one", d.unwritten,
+			d.unwritten == 1 ? "" : "es");
+	free(d.known);
 	if (d.left_out)
 		warning(0, "left out %zu communicator%s whose ranks in the job are not all known", d.left_out, plural(d.left_out));
 	free(d.names);

@@ -68,10 +68,10 @@ static bool is_about(const struct inflight_row *row, const struct communicator *
 		return false;
 	if (row->nccl.handle)
 		return row->nccl.handle == m->handle;
-	return is_of(func_of(row), CUDA_GROUP) && last && last->grouped && (int)last->tid == row->tid;
+	return is_of(func_of(row), CUDA_GROUP) && last && last->group && last->group == row->nccl.group && (int)last->tid == row->tid;
 }
 
-/* Rows are sorted, the longest first. */
+/* Rows are sorted, the longest first.  Of waits that of the thread which called last counts before others'. */
 static void find_calls(const struct inflight *inflight, struct hang_rank *r)
 {
 	for (size_t i = 0; i < inflight->n; i++) {
@@ -81,7 +81,8 @@ static void find_calls(const struct inflight *inflight, struct hang_rank *r)
 			continue;
 		if (r->m && !r->call && is_about(row, r->m))
 			r->call = row;
-		else if (!r->wait && !row->nccl.is_nccl)
+		else if (!row->nccl.is_nccl && !is_of(func_of(row), CUDA_QUERY) &&
+			 (!r->wait || (r->m && row->tid == r->m->tid && r->wait->tid != row->tid)))
 			r->wait = row;
 	}
 }
@@ -94,10 +95,14 @@ static unsigned long long later(unsigned long long a, unsigned long long b)
 static void add_communicator(void *ctx, const struct communicator *m)
 {
 	struct look *l = ctx;
-	struct hang *h = hangs_add(&l->hangs, m->hash, m->nranks, m->user);
-	struct hang_rank *r = hang_add(h);
-	unsigned long long noticed = 0;
+	struct hang_rank *r;
+	unsigned long long noticed;
+	struct hang *h;
 
+	if (m->ended)
+		return;
+	h = hangs_add(&l->hangs, m->hash, m->nranks, m->user);
+	r = hang_add(h);
 	r->m = m;
 	r->pid = m->pid;
 	r->rank = m->nranks ? m->rank : -1;
@@ -105,10 +110,13 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	r->number = m->collectives;
 	r->moved = m->made;
 	if (r->last) {
-		r->complete = completion_of(l->completion, m, r->last, &noticed);
-		r->moved = later(r->last->time, noticed);
+		r->complete = completion_of(l->completion, m, r->last, l->inflight->now, &noticed);
+		/* what completes later is not this communicator's */
+		r->moved = r->complete == COMPLETE ? r->last->time : later(r->last->time, noticed);
 	}
 	find_calls(l->inflight, r);
+	if (r->wait && !r->call && r->complete == COMPLETE_UNKNOWN && r->wait->complete)
+		r->moved = later(r->moved, l->inflight->now - r->wait->age);
 	if (r->call) {
 		r->moved = later(r->moved, l->inflight->now - r->call->age);
 		r->number += hang_is_collective(func_of(r->call));
@@ -116,6 +124,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	r->op = r->last;
 	r->tid = r->call ? r->call->tid : r->wait ? r->wait->tid : m->tid ?: m->pid;
 	h->whole &= m->whole;
+	h->captured |= m->captured > 0;
 }
 
 /* A communicator that is being made. */
@@ -200,10 +209,10 @@ static bool differ(const struct hang *h, unsigned long long number)
 	return false;
 }
 
-/* Marks the ranks that differ from most. */
+/* Marks the ranks that differ from most; all, if most call nothing alike. */
 static void mark_others(struct hang *h, unsigned long long number)
 {
-	size_t most = 0, like = 0;
+	size_t most = 0, like = 0, all = 0;
 	struct comm_op best, op;
 
 	for (size_t i = 0; i < h->n; i++) {
@@ -212,6 +221,7 @@ static void mark_others(struct hang *h, unsigned long long number)
 
 		if (!signature(&h->ranks[i], number, &a))
 			continue;
+		all++;
 		for (size_t k = 0; k < h->n; k++)
 			n += signature(&h->ranks[k], number, &op) && is_same(&a, &op);
 		if (n > most) {
@@ -221,11 +231,13 @@ static void mark_others(struct hang *h, unsigned long long number)
 		}
 	}
 	for (size_t i = 0; most && i < h->n; i++) {
-		h->ranks[i].culprit = signature(&h->ranks[i], number, &op) && !is_same(&best, &op);
+		bool has = signature(&h->ranks[i], number, &op);
+
+		h->ranks[i].culprit = has && (2 * most <= all || !is_same(&best, &op));
 		h->ranks[i].op = at_number(&h->ranks[i], number);
 	}
 	h->number = number;
-	h->op = at_number(&h->ranks[like], number);
+	h->op = 2 * most > all ? at_number(&h->ranks[like], number) : NULL;
 }
 
 static bool find_mismatch(struct hang *h, unsigned long long furthest)
@@ -244,7 +256,8 @@ static bool find_mismatch(struct hang *h, unsigned long long furthest)
 static void name_operation(struct hang *h)
 {
 	for (size_t i = 0; i < h->n && !h->op && h->number; i++)
-		h->op = at_number(&h->ranks[i], h->number);
+		if (h->verdict != HANG_MISMATCH || !h->ranks[i].culprit)
+			h->op = at_number(&h->ranks[i], h->number);
 	if (h->op)
 		h->func = h->op->func;
 	for (size_t i = 0; i < h->n && h->func < 0; i++)
@@ -254,7 +267,7 @@ static void name_operation(struct hang *h)
 
 static bool waits(const struct hang_rank *r)
 {
-	return r->call || r->complete == COMPLETE_NOT || (r->complete == COMPLETE_UNKNOWN && r->wait);
+	return r->call || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->captured)));
 }
 
 /* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
@@ -298,6 +311,14 @@ static void judge_unseen(struct hang *h)
 		h->ranks[i].culprit = n && !waits(&h->ranks[i]);
 }
 
+static bool all_complete(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].call || h->ranks[i].complete != COMPLETE)
+			return false;
+	return true;
+}
+
 static void judge_seen(struct hang *h)
 {
 	unsigned long long furthest = 0, last = ~0ull;
@@ -306,12 +327,20 @@ static void judge_seen(struct hang *h)
 		furthest = later(furthest, h->ranks[i].number);
 		last = h->ranks[i].number < last ? h->ranks[i].number : last;
 	}
+	if (!waiting(h))	/* whoever is behind, nobody minds */
+		return;
 	if (find_mismatch(h, furthest)) {
 		h->verdict = HANG_MISMATCH;
 		return;
 	}
-	h->verdict = last < furthest ? HANG_BEHIND : waiting(h) ? HANG_PENDING : HANG_IDLE;
-	h->number = h->verdict == HANG_IDLE ? 0 : last < furthest ? last + 1 : furthest;
+	if (in_calls(h))
+		return;
+	if (last == furthest && waiting(h) < h->n && all_complete(h)) {	/* by CUDA graphs: those that do not wait may be behind */
+		judge_unseen(h);
+		return;
+	}
+	h->verdict = last < furthest ? HANG_BEHIND : HANG_PENDING;
+	h->number = last < furthest ? last + 1 : all_complete(h) ? 0 : furthest;
 	for (size_t i = 0; i < h->n; i++)
 		h->ranks[i].culprit = h->ranks[i].number < h->number;
 }
@@ -320,13 +349,14 @@ static void judge(struct hang *h, unsigned long long now, unsigned long long sta
 {
 	for (size_t i = 0; i < h->n; i++)
 		h->moved = later(h->moved, h->ranks[i].moved);
-	if (in_calls(h))
-		;
-	else if (h->whole)
+	if (h->whole)
 		judge_seen(h);
-	else
+	else if (!in_calls(h))
 		judge_unseen(h);
 	name_operation(h);
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].culprit && !h->ranks[i].call && !h->ranks[i].report)
+			h->ranks[i].tid = h->ranks[i].m && h->ranks[i].m->tid ? h->ranks[i].m->tid : h->ranks[i].pid;
 	if (h->verdict != HANG_IDLE && h->moved + stall_ns > now) {
 		h->verdict = HANG_MOVING;
 		for (size_t i = 0; i < h->n; i++)

@@ -9,6 +9,7 @@ struct json_t;
 struct hang_report {
 	const char *host, *comm, *container;	/* host: the file; container: NULL if none */
 	struct rank_name name;
+	struct json_t *row;		/* all of it */
 	const struct json_t *frames;	/* of its stack, or NULL */
 };
 

@@ -208,8 +208,12 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 		break;
 	case HANG_MISMATCH:
 		print_culprits(h, false);
-		printf(" called something else than ");
-		print_number(h);
+		if (h->op) {
+			printf(" called something else than ");
+			print_number(h);
+		} else {
+			printf(" call different things as number %llu", h->number);
+		}
 		printf(", %s ago", time);
 		break;
 	case HANG_INIT:
@@ -227,6 +231,8 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 		if (h->number) {
 			fputs(" for ", stdout);
 			print_number(h);
+		} else if (h->captured) {
+			fputs(", perhaps for an operation in a CUDA graph", stdout);
 		}
 		printf(", for %s: the GPU, the network, or a rank elsewhere", time);
 		if (h->nranks > (int)h->n)
@@ -374,11 +380,9 @@ void hang_print(const struct hang *h, struct helper_pool *helpers, struct proces
 		return;
 	}
 	for (size_t i = 0; i < h->n; i++) {
-		const struct hang_report *report = h->ranks[i].report;
-		struct hang_row row = row_of(h, &h->ranks[i], report ? report->name : rank_name_read(helpers, h->ranks[i].pid), now);
+		struct hang_row row = row_of(h, &h->ranks[i], rank_name_read(helpers, h->ranks[i].pid), now);
 
-		row.container = report ? report->container : process_container(processes, row.pid);
-		row.host = report ? report->host : NULL;
+		row.container = process_container(processes, row.pid);
 		out_row(all_fields, &row);
 	}
 }

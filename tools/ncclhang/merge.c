@@ -10,6 +10,7 @@
 #include "api/nccl.h"
 #include "base/die.h"
 #include "base/util.h"
+#include "cli/out.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
 #include "ncclhang/hang.h"
@@ -30,7 +31,7 @@ struct merged {
 struct merge {
 	struct merged **all;	/* of each rank the last row of each file */
 	size_t n;
-	double now;		/* the time of the last one */
+	double first, now;	/* the times of the first and of the last one */
 };
 
 /* ---- Values of a row */
@@ -99,7 +100,10 @@ static void set_operation(struct merged *r)
 
 static void set_call(const struct merged *r, struct inflight_row *row, const char *key, const char *age)
 {
-	row->func = text_of(r->row, key);
+	const char *name = text_of(r->row, key);
+	int id = name ? cuda_fn_find(name) : -1;
+
+	row->func = id < 0 ? NULL : cuda_fns[id].name;
 	row->age = number_of(r->row, age, 0);
 	row->comm = r->report.comm;
 	row->pid = r->m.pid;
@@ -114,7 +118,7 @@ static struct merged *new_row(json_t *row, const char *file)
 	r->row = row;
 	r->time = json_number_value(json_object_get(row, "time"));
 	r->report = (struct hang_report){
-		.host = file, .comm = comm ?: "", .container = text_of(row, "container"), .frames = json_object_get(row, "stack"),
+		.row = row, .host = file, .comm = comm ?: "", .container = text_of(row, "container"), .frames = json_object_get(row, "stack"),
 		.name = { .rank = small_of(row, "job_rank"), .local_rank = small_of(row, "local_rank") },
 	};
 	r->m = (struct communicator){
@@ -141,9 +145,13 @@ static bool is_same_rank(const struct merged *a, const struct merged *b)
 static void add_row(struct merge *g, struct merged *r)
 {
 	g->now = r->time > g->now ? r->time : g->now;
+	g->first = r->time < g->first || !g->n ? r->time : g->first;
 	for (size_t i = 0; i < g->n; i++) {
 		if (!is_same_rank(g->all[i], r))
 			continue;
+		json_decref(g->all[i]->row);
+		free(g->all[i]->m.recent);
+		free(g->all[i]);
 		g->all[i] = r;
 		return;
 	}
@@ -166,8 +174,10 @@ static void read_file(struct merge *g, const char *name)
 		number++;
 		if (!type)
 			die(0, "%s:%zu: no line of ncclhang --json", name, number);
-		if (!strcmp(type, "rank") && text_of(row, "verdict"))
+		if (!strcmp(type, "rank") && text_of(row, "verdict") && json_number_value(json_object_get(row, "time")) > 0)
 			add_row(g, new_row(row, name));
+		else
+			json_decref(row);
 	}
 	if (ferror(f))
 		die(errno, "%s: cannot be read", name);
@@ -176,6 +186,9 @@ static void read_file(struct merge *g, const char *name)
 }
 
 /* ---- Communicators */
+
+/* Of the last row, by a clock that is made up; and as long as in one look, ns. */
+static const unsigned long long NOW = 1000000000000000, STILL_NS = 500000000;
 
 /* Times are those of the last row: hosts' clocks are taken to agree. */
 static void add_rank(struct hangs *h, struct merged *r, double now)
@@ -196,9 +209,30 @@ static void add_rank(struct hangs *h, struct merged *r, double now)
 	rank->complete = !completion ? COMPLETE_UNKNOWN : !strcmp(completion, "complete") ? COMPLETE : COMPLETE_NOT;
 	rank->call = r->call.func ? &r->call : NULL;
 	rank->wait = r->wait.func ? &r->wait : NULL;
-	rank->moved = (r->time - (now - 1e6)) * 1e9;
+	rank->moved = NOW - (unsigned long long)((now - r->time) * 1e9);
 	rank->moved -= idle < rank->moved ? idle : rank->moved;
 	hang->whole &= r->m.whole;
+}
+
+/* The rows as they were read, with what is different now. */
+static void print_rows(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hang_report *report = h->ranks[i].report;
+		json_t *row = report->row;
+		char *text;
+
+		json_object_set_new(row, "verdict", json_string(hang_words[h->verdict]));
+		json_object_set_new(row, "about", h->number ? json_integer(h->number) : json_null());
+		json_object_set_new(row, "culprit", json_boolean(h->ranks[i].culprit));
+		json_object_set_new(row, "here", json_integer(h->n));
+		json_object_set_new(row, "host", json_string(report->host));
+		text = json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII);
+		if (!text)
+			die(0, "out of memory");
+		puts(text);
+		free(text);
+	}
 }
 
 void merge_files(char **files, int n)
@@ -210,8 +244,13 @@ void merge_files(char **files, int n)
 		read_file(&g, files[i]);
 	for (size_t i = 0; i < g.n; i++)
 		add_rank(&h, g.all[i], g.now);
-	hangs_judge(&h, 1e15, 0);
-	for (size_t i = 0; i < h.n; i++)
-		hang_print(&h.all[i], NULL, NULL, 1e15);
+	/* hosts look at different times */
+	hangs_judge(&h, NOW, (g.now - g.first) * 1e9 + STILL_NS);
+	for (size_t i = 0; i < h.n; i++) {
+		if (out_is_json())
+			print_rows(&h.all[i]);
+		else
+			hang_print(&h.all[i], NULL, NULL, NOW);
+	}
 	hangs_free(&h);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include "abi/device.h"
 #include "base/escape.h"
 #include "base/util.h"
@@ -47,18 +48,51 @@ static unsigned long long known(int n)
 	return n < 0 ? OUT_NONE : (unsigned)n;
 }
 
-static unsigned long long most(const struct ras_comm *c)
+/* The most calls of a rank. */
+struct furthest {
+	unsigned long long total, of[RAS_FUNCTIONS];	/* NO_VALUE: unknown */
+};
+
+static void note(unsigned long long *most, unsigned long long n)
+{
+	if (n != NO_VALUE && (*most == NO_VALUE || n > *most))
+		*most = n;
+}
+
+static struct furthest furthest_of(const struct ras_comm *c)
+{
+	struct furthest most = { .total = NO_VALUE };
+
+	memset(most.of, 0xff, sizeof(most.of));
+	for (int i = 0; i < c->nranks; i++) {
+		note(&most.total, c->ranks[i].total);
+		for (int f = 0; f < RAS_FUNCTIONS; f++)
+			note(&most.of[f], c->ranks[i].counts[f]);
+	}
+	return most;
+}
+
+/* Returns how many collectives a rank has called less; NO_VALUE if that is unknown.  Before 2.28.7 only some counts are known. */
+static unsigned long long behind_of(const struct ras_rank *k, const struct furthest *most)
 {
 	unsigned long long n = 0;
+	bool known = false;
 
-	for (int i = 0; i < c->nranks; i++)
-		if (c->ranks[i].total != NO_VALUE && c->ranks[i].total > n)
-			n = c->ranks[i].total;
-	return n;
+	if (k->total != NO_VALUE)
+		return most->total - k->total;
+	for (int f = 0; f < RAS_FUNCTIONS; f++) {
+		if (k->counts[f] == NO_VALUE)
+			continue;
+		known = true;
+		n += most->of[f] - k->counts[f];
+	}
+	return known ? n : NO_VALUE;
 }
 
 static void print_rows(const struct ras *r, const struct ras_comm *c, unsigned long long now)
 {
+	const struct furthest most = furthest_of(c);
+
 	for (int i = 0; i < c->nranks; i++) {
 		const struct ras_rank *k = &c->ranks[i];
 
@@ -66,14 +100,14 @@ static void print_rows(const struct ras *r, const struct ras_comm *c, unsigned l
 			.time = now, .version = *r->version ? r->version : NULL, .hash = c->hash, .rank = known(k->rank),
 			.nranks = known(c->size), .host = *k->host ? k->host : NULL, .pid = known(k->pid), .device = known(k->device),
 			.state = ras_state_name(k->state), .init_result = known(k->init_result), .async_error = known(k->async_error),
-			.behind = k->total == NO_VALUE ? OUT_NONE : most(c) - k->total, .broadcast = k->counts[RAS_BROADCAST],
+			.behind = behind_of(k, &most), .broadcast = k->counts[RAS_BROADCAST],
 			.reduce = k->counts[RAS_REDUCE], .all_gather = k->counts[RAS_ALLGATHER],
 			.reduce_scatter = k->counts[RAS_REDUCESCATTER], .all_reduce = k->counts[RAS_ALLREDUCE],
 		});
 	}
 }
 
-static void print_rank(const struct ras_rank *k, unsigned long long furthest)
+static void print_rank(const struct ras_rank *k, unsigned long long behind)
 {
 	printf("    rank %d", k->rank);
 	if (*k->host) {
@@ -85,32 +119,42 @@ static void print_rank(const struct ras_rank *k, unsigned long long furthest)
 	printf(": %s", ras_state_name(k->state));
 	if (k->async_error > 0)
 		printf(", asynchronous error %d", k->async_error);
-	if (k->total != NO_VALUE && k->total < furthest)
-		printf(", %llu of %llu collectives called", k->total, furthest);
+	if (behind && behind != NO_VALUE)
+		printf(", %llu collective%s behind", behind, plural(behind));
 	putchar('\n');
+}
+
+static void print_head(const struct ras *r)
+{
+	fputs("  RAS of NCCL ", stdout);
+	escape_text(stdout, *r->version ? r->version : "?");
+	fputs(": ", stdout);
 }
 
 static void print_text(const struct ras *r, const struct ras_comm *c)
 {
-	unsigned long long furthest = most(c);
+	const struct furthest most = furthest_of(c);
 	int n = 0;
 
-	printf("  RAS of NCCL %s: ", *r->version ? r->version : "?");
+	print_head(r);
 	for (int i = 0; i < c->nranks; i++) {
 		const struct ras_rank *k = &c->ranks[i];
 
-		if ((k->state == RAS_RUNNING || k->state == RAS_STATE_UNKNOWN) && (k->total == NO_VALUE || k->total == furthest) &&
-		    k->async_error <= 0)
+		unsigned long long behind = behind_of(k, &most);
+
+		if ((k->state == RAS_RUNNING || k->state == RAS_STATE_UNKNOWN) && (!behind || behind == NO_VALUE) && k->async_error <= 0)
 			continue;
 		if (!n++)
 			puts("these ranks are not as the others");
 		if (n <= SHOWN)
-			print_rank(k, furthest);
+			print_rank(k, behind);
 	}
 	if (n > SHOWN)
 		printf("    ... and %d more: --json has them all\n", n - SHOWN);
-	if (!n)
-		printf("all %d ranks have called %llu collectives\n", c->nranks, furthest);
+	if (!n && most.total == NO_VALUE)
+		puts("nothing differs");
+	else if (!n)
+		printf("all %d ranks have called %llu collectives\n", c->nranks, most.total);
 }
 
 void ras_print(const struct ras *r, unsigned long long hash, unsigned long long now)
@@ -123,8 +167,8 @@ void ras_print(const struct ras *r, unsigned long long hash, unsigned long long 
 	} else if (r->result != RAS_OK) {
 		printf("  %s\n", ras_problem(r));
 	} else if (!c) {
-		printf("  RAS of NCCL %s: %s\n", *r->version ? r->version : "?",
-		       r->text && !r->garbled ? "no problem with this communicator" : "this communicator is unknown");
+		print_head(r);
+		puts(r->text && !r->garbled ? "no problem with this communicator" : "this communicator is unknown");
 	} else {
 		print_text(r, c);
 	}

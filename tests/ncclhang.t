@@ -81,6 +81,16 @@ json 3 '.verdict == "pending" and .number == 7 and .completion == "pending" and 
 SIM_NCCL_STUCK=1 hang '' '3 init watchdog allreduce 7 10 mark sleep 1000'
 lines 1 ': pending: all ranks here wait for ncclAllReduce number 7 of 10 f32, sum, for [0-9.]+ m?s: the GPU, the network, or a rank elsewhere$'
 
+it "a rank whose process has ended is named"
+hang -j '3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark sleep 1000'
+json 3 '.verdict == "behind" and .about == 6 and .here == 3'
+json 1 '.rank == 1 and .culprit and .ended and .number == 5 and .stack == null'
+json 2 '(.ended | not) and (.culprit | not) and .completion == "pending"'
+hang '' '3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark sleep 1000'
+lines 1 ': behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
+lines 1 '^  rank 1: came to number 5; its process has ended, for [0-9.]+ m?s$'
+lines 0 '^    rank 1'
+
 it "what is complete is no hang, by the event behind it or by a wait; also if ranks do nothing for long"
 hang -j '3 init allreduce 7 10 mark watchdog sleep 1000'
 json 0 true

@@ -38,6 +38,8 @@ static const struct usage usage = {
 	"  ncclhang --merge a.json b.json   # what ncclhang -j has printed on two hosts\n",
 };
 
+enum { ENDED = 1024 };
+
 struct watch {
 	bool all_stacks, no_ras, merge;
 	const char *ras_address;
@@ -52,6 +54,8 @@ struct watch {
 	struct told { unsigned long long id, moved; enum verdict verdict; size_t n; } *told;	/* hangs that were reported and go on */
 	size_t ntold, reports;
 	unsigned long long lost;	/* records and calls, so far */
+	struct hang_ended ended[ENDED];	/* the last ones */
+	size_t nended;
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -81,7 +85,7 @@ static void find_stacks(struct watch *w, struct hang *h)
 	for (size_t i = 0; i < h->n; i++) {
 		struct hang_rank *r = &h->ranks[i];
 
-		if (!w->all_stacks && !r->culprit)
+		if ((!w->all_stacks && !r->culprit) || r->has_ended)
 			continue;
 		if (r->call || (r->wait && r->wait->tid == r->tid))
 			r->stack = (r->call ?: r->wait)->stack;
@@ -227,7 +231,8 @@ static struct hangs look(struct watch *w, bool stacks)
 {
 	w->inflight.stacks = stacks;
 	inflight_collect(&w->inflight);
-	return hangs_look(&w->communicators, &w->completion, &w->inflight, w->inflight.now, w->stall_ns ?: STILL_NS);
+	return hangs_look(&w->communicators, &w->completion, &w->inflight, w->ended, w->nended < ENDED ? w->nended : ENDED,
+			  w->inflight.now, w->stall_ns ?: STILL_NS);
 }
 
 static bool some_is_new(const struct watch *w, const struct hangs *h)
@@ -250,6 +255,7 @@ static void report(void *ctx)
 	if (lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL] != w->lost)
 		communicators_lost(&w->communicators);
 	w->lost = lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL];
+	communicators_look(&w->communicators);
 	hangs = look(w, !w->stall_ns);
 	if (w->stall_ns && some_is_new(w, &hangs)) {
 		hangs_free(&hangs);
@@ -281,10 +287,30 @@ static void report(void *ctx)
 
 /* ---- The tool's hooks */
 
+struct end {
+	struct watch *w;
+	const struct process_event *event;
+};
+
+static void note_ended(void *ctx, const struct communicator *m)
+{
+	const struct end *end = ctx;
+	struct watch *w = end->w;
+
+	if (m->program != end->event->program || m->ended || !m->hash || !m->whole)
+		return;
+	w->ended[w->nended++ % ENDED] = (struct hang_ended){
+		.hash = m->hash, .time = end->event->time, .number = m->collectives, .user = m->uid, .nranks = m->nranks,
+		.rank = m->rank, .pid = m->pid,
+	};
+}
+
 static void on_end(void *ctx, const struct process_event *e)
 {
 	struct watch *w = ctx;
+	struct end end = { w, e };
 
+	communicators_each(&w->communicators, note_ended, &end);
 	if (communicators_ended(&w->communicators, e))
 		completion_program_ended(&w->completion, e->program);
 	captures_program_ended(&w->captures, e->program);

@@ -531,6 +531,8 @@ const struct communicator *communicators_call(struct communicators *c, const str
 		m->tid = e->tid;
 		m->made = m->made ?: e->time;
 	}
+	m->code = e->code;
+	m->uid = e->uid;
 	look_for(c, p, m, e->code);
 	if (m->whole && m->hash && !m->meeting && !m->collectives)
 		join_meeting(c, m, e->uid);
@@ -542,12 +544,11 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	return m;
 }
 
-const struct communicator *communicators_find(const struct communicators *c, int pid, unsigned long long handle)
+void communicators_look(struct communicators *c)
 {
 	for (struct nccl_program *p = c->programs; p; p = p->hh.next)
-		if (p->pid == pid)
-			return find(p, handle);
-	return NULL;
+		for (struct communicator *m = p->all; m; m = m->hh.next)
+			look_for(c, p, m, m->code);
 }
 
 const struct comm_op *communicator_last(const struct communicator *m)

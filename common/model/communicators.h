@@ -55,7 +55,7 @@ struct communicator {
 	bool ended;
 	bool whole;			/* it was seen being made: tallies are since then, else since tracing began */
 	int pid;
-	unsigned user;			/* see struct quota */
+	unsigned user, uid;		/* user: see struct quota; uid: of the thread that called last */
 	unsigned long long program;	/* see abi/record.h */
 	unsigned long long made;	/* when the first call that was seen returned, ns; 0: none was */
 	int tid;			/* of the thread that called last; 0: none was seen */
@@ -74,6 +74,7 @@ struct communicator {
 	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
 	unsigned long long computed;	/* the hash by its id */
 	unsigned long long looked;	/* when it was last looked for in the program, ns */
+	unsigned long long code;	/* an address in the function that was called last */
 	bool read;			/* it was found there */
 	LIST_ENTRY(communicator) in_meeting;
 	struct communicator *next;	/* of those that have ended */
@@ -112,8 +113,8 @@ const struct communicator *communicators_call(struct communicators *c, const str
  * they were not seen from the beginning. */
 unsigned long long communicator_behind(const struct communicator *m);
 
-/* Returns the communicator of a process with that handle; NULL if there is none. */
-const struct communicator *communicators_find(const struct communicators *c, int pid, unsigned long long handle);
+/* Looks once more for those whose hash is not known yet, as they were not ready. */
+void communicators_look(struct communicators *c);
 
 /* Returns a collective by its number; NULL if it was not begun, or is not kept any more. */
 const struct comm_op *communicator_collective(const struct communicator *m, unsigned long long number);

@@ -78,6 +78,14 @@ for nccl2 in 0 1; do
 	grep -q 'missing ranks: {2}' "$tmp/fr.out" || no "torchfrtrace misses others: $(grep missing "$tmp/fr.out")"
 done
 
+it "ncclhang: a rank that has died, of those that the others wait for"
+tool ncclhang -jw 2 -c "$(ranks 3 ddp 3 dies 1) >$tmp/truth"
+until_true grep -q verdict "$tmp/out"
+stop
+pkill -f "master-port $port"
+json 1 '.verdict == "behind" and .rank == 1 and .culprit and .ended'
+json 2 '.verdict == "behind" and (.culprit | not) and (.ended | not) and .func == "ncclAllReduce"'
+
 it "ncclhang: ranks with different shapes"
 rm -f "$GO"
 tool ncclhang -jw 2 -c "$(ranks 3 ddp 3 shapes) >$tmp/truth"

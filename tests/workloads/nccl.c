@@ -21,6 +21,7 @@
  *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
  *   sync             waits for what was called
  *   split-alone      rank 0 calls ncclCommSplit, the others do not
+ *   die R            rank R ends at once
  *   sleep MS         in a function of its own, as also:
  *   late-rank R MS   rank R
  *   finalize destroy abort
@@ -281,6 +282,8 @@ static int word(char **w)
 		return rank ? 0 : (split(1, true), 0);
 	if (!strcmp(*w, "late-rank"))
 		return rank == atoi(w[1]) ? load_data(atoi(w[2])) : (void)0, 2;
+	if (!strcmp(*w, "die"))
+		return rank == atoi(w[1]) ? _exit(0) : (void)0, 1;
 	if (!strcmp(*w, "sleep"))
 		return load_data(atoi(w[1])), 1;
 	if (!strcmp(*w, "finalize"))

@@ -16,6 +16,8 @@ struct look {
 	const struct communicators *communicators;
 	const struct completion *completion;
 	const struct inflight *inflight;
+	const struct hang_ended *ended;
+	size_t nended;
 	struct hangs hangs;
 };
 
@@ -101,7 +103,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 
 	if (m->ended)
 		return;
-	h = hangs_add(&l->hangs, m->hash, m->nranks, m->user);
+	h = hangs_add(&l->hangs, m->hash, m->nranks, m->uid);
 	r = hang_add(h);
 	r->m = m;
 	r->pid = m->pid;
@@ -140,6 +142,28 @@ static void add_init(struct look *l, const struct inflight_row *row)
 	r->moved = l->inflight->now - row->age;
 }
 
+static void add_ended(struct look *l, const struct hang_ended *e)
+{
+	struct hangs *h = &l->hangs;
+	struct hang_rank *r;
+	struct hang *to = NULL;
+
+	for (size_t i = 0; i < h->n && !to; i++)
+		if (h->all[i].hash == e->hash && h->all[i].nranks == e->nranks && h->all[i].user == e->user)
+			to = &h->all[i];
+	if (!to)
+		return;
+	for (size_t i = 0; i < to->n; i++)
+		if (to->ranks[i].rank == e->rank)
+			return;
+	r = hang_add(to);
+	r->rank = e->rank;
+	r->pid = r->tid = e->pid;
+	r->number = e->number;
+	r->moved = e->time;
+	r->has_ended = true;
+}
+
 static void gather(struct look *l)
 {
 	communicators_each(l->communicators, add_communicator, l);
@@ -149,6 +173,8 @@ static void gather(struct look *l)
 		if (row->nccl.hash && row->nccl.nranks && !row->nccl.handle)
 			add_init(l, row);
 	}
+	for (size_t i = 0; i < l->nended; i++)
+		add_ended(l, &l->ended[i]);
 }
 
 /* ---- The verdict */
@@ -314,7 +340,7 @@ static void judge_unseen(struct hang *h)
 static bool all_complete(const struct hang *h)
 {
 	for (size_t i = 0; i < h->n; i++)
-		if (h->ranks[i].call || h->ranks[i].complete != COMPLETE)
+		if (!h->ranks[i].has_ended && (h->ranks[i].call || h->ranks[i].complete != COMPLETE))
 			return false;
 	return true;
 }
@@ -342,7 +368,7 @@ static void judge_seen(struct hang *h)
 	h->verdict = last < furthest ? HANG_BEHIND : HANG_PENDING;
 	h->number = last < furthest ? last + 1 : all_complete(h) ? 0 : furthest;
 	for (size_t i = 0; i < h->n; i++)
-		h->ranks[i].culprit = h->ranks[i].number < h->number;
+		h->ranks[i].culprit = h->ranks[i].number < h->number || h->ranks[i].has_ended;
 }
 
 static void judge(struct hang *h, unsigned long long now, unsigned long long stall_ns)
@@ -393,9 +419,11 @@ void hangs_judge(struct hangs *h, unsigned long long now, unsigned long long sta
 }
 
 struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
-			unsigned long long now, unsigned long long stall_ns)
+			const struct hang_ended *ended, size_t nended, unsigned long long now, unsigned long long stall_ns)
 {
-	struct look l = { .communicators = communicators, .completion = completion, .inflight = inflight };
+	struct look l = {
+		.communicators = communicators, .completion = completion, .inflight = inflight, .ended = ended, .nended = nended,
+	};
 
 	gather(&l);
 	hangs_judge(&l.hangs, now, stall_ns);

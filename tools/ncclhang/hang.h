@@ -41,6 +41,7 @@ struct hang_rank {
 	unsigned long long moved;	/* when it last called, or an operation was found to be complete, ns */
 	bool culprit;			/* the others wait for it, or it differs from most */
 	bool is_missing;		/* its communicator was not seen */
+	bool has_ended;			/* its process has, with the communicator */
 	/* Of thread tid, and of the process's first thread if that is another one; NULL: not read, or unreadable. */
 	const struct stack *stack, *main_stack;
 	const struct hang_report *report;	/* of another output; NULL: it was seen here */
@@ -67,10 +68,17 @@ struct hangs {
 	size_t n, room;
 };
 
+/* A rank whose process has ended with the communicator. */
+struct hang_ended {
+	unsigned long long hash, time, number;	/* time: ns */
+	unsigned user;
+	int nranks, rank, pid;
+};
+
 /* Looks at all communicators.  Those where something moved in the last stall_ns are HANG_MOVING.  What the result points to
  * is valid until records are handled or inflight_clear(). */
 struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
-			unsigned long long now, unsigned long long stall_ns);
+			const struct hang_ended *ended, size_t nended, unsigned long long now, unsigned long long stall_ns);
 
 /* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
  * known. */

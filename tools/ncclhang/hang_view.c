@@ -29,7 +29,7 @@ struct hang_row {
 	int pid, tid;
 	unsigned int device;
 	const char *verdict, *host, *comm, *container, *func, *type, *op, *call, *wait, *completion;
-	bool complete, culprit;
+	bool complete, culprit, ended;
 	const struct stack *stack, *main_stack;
 };
 
@@ -56,6 +56,7 @@ static const struct field all_fields[] = {
 	{ "local_rank", NULL, 0, OUT_UINT, AT(local_rank) },	/* on the machine, by LOCAL_RANK and the like; null if unknown */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the last operation; null if unknown */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began: number is not comparable */
+	{ "ended", NULL, 0, OUT_BOOL, AT(ended) },	/* the process has ended, with the communicator */
 	{ "number", NULL, 0, OUT_UINT, AT(number) },	/* collectives that the rank has come to */
 	{ "func", NULL, 0, OUT_STR, AT(func) },	/* of the last operation; null if there was none */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* of its values, as passed */
@@ -101,7 +102,7 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 		.handle = r->m ? r->m->handle : OUT_NONE, .rank = known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
 		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
 		.job_rank = known(name.rank), .local_rank = known(name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
-		.complete = h->whole, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
+		.complete = h->whole, .ended = r->has_ended, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
 		.idle = r->moved ? since(now, r->moved) : OUT_NONE, .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
 		.wait = r->wait ? r->wait->func : NULL, .wait_age = r->wait ? r->wait->age : OUT_NONE, .stack = r->stack,
 		.main_stack = r->main_stack,
@@ -265,6 +266,8 @@ static char *activity(const struct hang_rank *r)
 	if (r->op) {
 		print_operation(f, r->op);
 		fputs(op_is_last(r) ? completions[r->complete] : "", f);
+	} else if (r->has_ended) {
+		fprintf(f, "came to number %llu; its process has ended", r->number);
 	} else if (r->is_missing) {
 		fputs("no communicator was seen", f);
 	} else if (r->m) {
@@ -274,7 +277,7 @@ static char *activity(const struct hang_rank *r)
 		fprintf(f, "%sin %s", r->m ? "; " : "", r->call->func);
 	else if (r->wait)
 		fprintf(f, "; in %s", r->wait->func);
-	else
+	else if (!r->has_ended)
 		fputs("; in no call", f);
 	fclose(f);
 	return text;
@@ -365,7 +368,7 @@ static void print_text(const struct hang *h, struct helper_pool *helpers, struct
 		says[i] = NULL;
 	}
 	for (size_t i = 0; i < h->n; i++)
-		if ((h->ranks[i].stack || h->ranks[i].culprit) && shown++ < SHOWN)
+		if (!h->ranks[i].has_ended && (h->ranks[i].stack || h->ranks[i].culprit) && shown++ < SHOWN)
 			print_thread(&h->ranks[i], helpers, processes);
 	if (shown > SHOWN)
 		printf("    ... and %zu more ranks: --json has them all\n", shown - SHOWN);

@@ -103,6 +103,15 @@ struct missing {
 	struct rank_name job;	/* of a rank of h */
 };
 
+/* Returns a process of the communicator that lives. */
+static int pid_of(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (!h->ranks[i].has_ended)
+			return h->ranks[i].pid;
+	return h->ranks[0].pid;
+}
+
 static bool is_listed(const struct hangs *h, int pid)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -149,7 +158,7 @@ static void find_missing(struct watch *w, const struct hangs *hangs, struct hang
 
 	if (h->whole || (h->verdict != HANG_PENDING && h->verdict != HANG_SUSPECT) || (int)h->n >= h->nranks)
 		return;
-	m.job = rank_name_read(w->session.probes.helpers, h->ranks[0].pid);
+	m.job = rank_name_read(w->session.probes.helpers, pid_of(h));
 	if (m.job.rank == h->ranks[0].rank)	/* the communicator is that of all */
 		proc_each(add_missing, &m);
 }
@@ -200,10 +209,10 @@ static void ask_ras(struct watch *w, const struct hang *h, unsigned long long no
 	if (w->no_ras || !h->hash || h->verdict == HANG_IDLE || h->verdict == HANG_MOVING || (h->whole && (int)h->n == h->nranks))
 		return;
 	/* an answer is about all communicators of a job */
-	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != h->ranks[0].pid)) {
+	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != pid_of(h))) {
 		ras_free(&w->ras);
 		w->asked++;
-		w->ras_pid = h->ranks[0].pid;
+		w->ras_pid = pid_of(h);
 		ras_ask(&w->ras, w->ras_pid, w->ras_address, RAS_MS, no_signal, NULL);
 	}
 	ras_print(&w->ras, h->hash, now);

@@ -515,6 +515,25 @@ static struct communicator *of_call(struct communicators *c, struct nccl_program
 	return m;
 }
 
+/* The operations of a group begin at its end. */
+static void group_ended(struct communicators *c, const struct nccl_event *e)
+{
+	struct nccl_program *p;
+
+	HASH_FIND(hh, c->programs, &e->program, sizeof(e->program), p);
+	for (struct communicator *m = p && e->group ? p->all : NULL; m; m = m->hh.next) {
+		for (unsigned long long n = m->collectives; m->recent && n && m->collectives - n < RECENT; n--) {
+			struct comm_op *op = &m->recent[n % RECENT];
+
+			if (op->group != e->group || op->tid != e->tid)
+				break;
+			op->time = e->time;
+		}
+		if (m->message.group == e->group && m->message.tid == e->tid)
+			m->message.time = e->time;
+	}
+}
+
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
@@ -523,6 +542,8 @@ const struct communicator *communicators_call(struct communicators *c, const str
 
 	if (!c->keeps_ended)
 		free_ended(c);
+	if (fn->class == CUDA_GROUP && fn->args.op == CUDA_END)
+		group_ended(c, e);
 	m = p ? of_call(c, p, e) : NULL;
 	if (!m)
 		return NULL;

@@ -32,10 +32,9 @@ static const struct usage usage = {
 		"that the others wait for.  Looks for one second and exits; with --watch reports each hang.",
 	.examples =
 	"  ncclhang                      # all processes, now\n"
-	"  ncclhang -p 181,182,183,184   # four\n"
+	"  ncclhang -p 181               # a process\n"
 	"  ncclhang -w 60                # report where nothing has moved for a minute\n"
-	"  ncclhang -w 10 -jc 'torchrun --nproc-per-node 8 train.py'\n"
-	"  ncclhang --merge a.json b.json   # what ncclhang -j has printed on two hosts\n",
+	"  ncclhang -w 2 -jc './ranks.py 4 3 1'\n",
 };
 
 enum { ENDED = 1024 };

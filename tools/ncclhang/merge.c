@@ -135,6 +135,13 @@ static struct merged *new_row(json_t *row, const char *file)
 	return r;
 }
 
+static void free_row(struct merged *r)
+{
+	json_decref(r->row);
+	free(r->m.recent);
+	free(r);
+}
+
 static bool is_same_rank(const struct merged *a, const struct merged *b)
 {
 	return a->m.hash == b->m.hash && a->m.nranks == b->m.nranks && a->m.rank == b->m.rank && a->m.pid == b->m.pid &&
@@ -149,9 +156,7 @@ static void add_row(struct merge *g, struct merged *r)
 	for (size_t i = 0; i < g->n; i++) {
 		if (!is_same_rank(g->all[i], r))
 			continue;
-		json_decref(g->all[i]->row);
-		free(g->all[i]->m.recent);
-		free(g->all[i]);
+		free_row(g->all[i]);
 		g->all[i] = r;
 		return;
 	}
@@ -253,4 +258,7 @@ void merge_files(char **files, int n)
 			hang_print(&h.all[i], NULL, NULL, NOW);
 	}
 	hangs_free(&h);
+	for (size_t i = 0; i < g.n; i++)
+		free_row(g.all[i]);
+	free(g.all);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* ncclhang - show which ranks of a NCCL job have not come to what, and what they do instead */
 #include <stdlib.h>
-#include <string.h>
 #include "abi/launch.h"
 #include "abi/nccl_event.h"
-#include "base/clock.h"
 #include "base/util.h"
 #include "cli/out.h"
 #include "model/captures.h"
@@ -49,7 +47,6 @@ struct watch {
 	struct communicators communicators;
 	struct captures captures;
 	struct completion completion;
-	struct hangs hangs;
 	struct told { unsigned long long id, moved; enum verdict verdict; size_t n; } *told;	/* hangs that were reported and go on */
 	size_t ntold, reports;
 	unsigned long long lost;	/* records and calls, so far */
@@ -102,13 +99,13 @@ struct missing {
 	struct rank_name job;	/* of a rank of h */
 };
 
-/* Returns a process of the communicator that lives. */
-static int pid_of(const struct hang *h)
+/* Returns a rank whose process lives. */
+static const struct hang_rank *living(const struct hang *h)
 {
 	for (size_t i = 0; i < h->n; i++)
 		if (!h->ranks[i].has_ended)
-			return h->ranks[i].pid;
-	return h->ranks[0].pid;
+			return &h->ranks[i];
+	return &h->ranks[0];
 }
 
 static bool is_listed(const struct hangs *h, int pid)
@@ -153,12 +150,13 @@ static void add_missing(void *ctx, int pid)
 /* By their environment: they are of the job, and in no communicator that was seen. */
 static void find_missing(struct watch *w, const struct hangs *hangs, struct hang *h)
 {
+	const struct hang_rank *one = living(h);
 	struct missing m = { .w = w, .hangs = hangs, .h = h };
 
 	if (h->whole || (h->verdict != HANG_PENDING && h->verdict != HANG_SUSPECT) || (int)h->n >= h->nranks)
 		return;
-	m.job = rank_name_read(w->session.probes.helpers, pid_of(h));
-	if (m.job.rank == h->ranks[0].rank)	/* the communicator is that of all */
+	m.job = rank_name_read(w->session.probes.helpers, one->pid);
+	if (m.job.rank == one->rank)	/* the communicator is that of all */
 		proc_each(add_missing, &m);
 }
 
@@ -205,13 +203,15 @@ static bool no_signal(void *ctx)
 /* Of what the probes do not see: ranks on other machines, and what was called before tracing began. */
 static void ask_ras(struct watch *w, const struct hang *h, unsigned long long now)
 {
+	int pid = living(h)->pid;
+
 	if (w->no_ras || !h->hash || h->verdict == HANG_IDLE || h->verdict == HANG_MOVING || (h->whole && (int)h->n == h->nranks))
 		return;
 	/* an answer is about all communicators of a job */
-	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != pid_of(h))) {
+	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != pid)) {
 		ras_free(&w->ras);
 		w->asked++;
-		w->ras_pid = pid_of(h);
+		w->ras_pid = pid;
 		ras_ask(&w->ras, w->ras_pid, w->ras_address, RAS_MS, no_signal, NULL);
 	}
 	ras_print(&w->ras, h->hash, now);
@@ -254,15 +254,15 @@ static bool some_is_new(const struct watch *w, const struct hangs *h)
 static void report(void *ctx)
 {
 	struct watch *w = ctx;
-	const unsigned long long *lost = w->events.lost;
+	const unsigned long long *counts = w->events.lost, lost = counts[LOST_RECORD] + counts[LOST_THREAD] + counts[LOST_PROC_TABLE_FULL];
 	size_t before = w->reports;
 	unsigned long long now;
 	struct hangs hangs;
 	bool *new;
 
-	if (lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL] != w->lost)
+	if (lost != w->lost)
 		communicators_lost(&w->communicators);
-	w->lost = lost[LOST_RECORD] + lost[LOST_THREAD] + lost[LOST_PROC_TABLE_FULL];
+	w->lost = lost;
 	communicators_look(&w->communicators);
 	hangs = look(w, !w->stall_ns);
 	if (w->stall_ns && some_is_new(w, &hangs)) {
@@ -425,7 +425,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "ras", "HOST:PORT", &watch.ras_address, "where NCCL's RAS listens; default: as the job says"),
 		OPT_FLAG(0, "no-ras", &watch.no_ras, "do not ask NCCL's RAS about ranks elsewhere and earlier calls"),
 		OPT_FLAG(0, "merge", &watch.merge, "print what --json has printed to each FILE, judged as a whole, and exit"),
-		OPT_FLAG('a', "all-stacks", &watch.all_stacks, "print the call stacks of all ranks"),
+		OPT_FLAG('a', "all-stacks", &watch.all_stacks, "print call stacks of all ranks"),
 		OPT_FLAG(0, "lines", &watch.session.lines, "print source lines of native frames"),
 		OPT_END
 	};

@@ -190,8 +190,12 @@ static void sort_lines(struct top *t)
 /* What was called since the last interval or, if whole, since tracing began. */
 static void gather(struct top *t, bool whole)
 {
+	const unsigned long long *lost = t->events.lost;
 	unsigned long long now = clock_ns();
 
+	if (lost[LOST_RECORD] != t->lost)
+		communicators_lost(&t->communicators);
+	t->lost = lost[LOST_RECORD];
 	t->interval = (now - (whole ? t->began : t->counted)) / 1e9;
 	t->counted = now;
 	t->n = 0;
@@ -277,13 +281,9 @@ static void open_screen(struct top *t)
 static void report(void *ctx)
 {
 	struct top *t = ctx;
-	const unsigned long long *lost = t->events.lost;
 
 	if (screen_is_open() && t->screen.paused)
 		return;
-	if (lost[LOST_RECORD] != t->lost)
-		communicators_lost(&t->communicators);
-	t->lost = lost[LOST_RECORD];
 	gather(t, false);
 	if (screen_is_open())
 		draw(t);

@@ -124,3 +124,9 @@ it "without CUDA it says that it checked nothing"
 run env CUDA=/nonexistent scripts/check-api
 status 0
 lines 1 '^check-api: skipped: no CUDA headers in /nonexistent/include$'
+
+it "new-tool makes a tool of each class: scripts/templates/classes.tbl has a row for it"
+scripts/new-tool --help | sed -n 's/^Classes.*: //p' | tr ' ' '\n' | sort >"$tmp/known"
+sed -n 's/^\([a-z]*\) *|.*/\1/p' scripts/templates/classes.tbl | sort >"$tmp/rows"
+[ "$(wc -l <"$tmp/known")" -gt 10 ] || no "few classes: $(cat "$tmp/known")"
+equal "$(cat "$tmp/rows")" "$(cat "$tmp/known")"

@@ -75,7 +75,7 @@ kill -9 "$pid"
 of nccltop
 
 it "ncclhang: each line is as the schema says"
-prints ncclhang -w 300ms -jc "$bin/nccl 3 init watchdog allreduce 3 10 split 1 broadcast 2 10 destroy late-rank 1 1000 reduce 1 7 mark sync >/dev/null"
+prints ncclhang -w 300ms -jc "$bin/nccl 3 init watchdog allreduce 3 10 split 1 broadcast 2 10 destroy late-until 1 $tmp/out reduce 1 7 mark sync >/dev/null"
 prints ncclhang -w 300ms -jac "SIM_NCCL_STUCK=1 $bin/nccl 2 init watchdog ring 3 10 mark sleep 1000 >/dev/null"
 program "$bin/nccl" 1 wait lost
 tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready")"

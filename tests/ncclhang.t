@@ -22,7 +22,7 @@ seen() {
 	wait "$pid" 2>/dev/null
 }
 
-late='init watchdog allreduce 5 10 mark sync late-rank 1 1000 allreduce 1 7 mark sync'
+late="init watchdog allreduce 5 10 mark sync late-until 1 $tmp/out allreduce 1 7 mark sync"
 
 for kind in session multi perf inject; do
 	it "--attach $kind: a rank that has not come to a collective, by the number of its calls"
@@ -49,7 +49,7 @@ lines 1 '^        load_data\+0x'
 lines 1 '^1 hang reported$'
 
 it "each hang is reported once, and again when something has moved"
-hang -j '2 init late-rank 1 1000 allreduce 1 7 mark sync late-rank 1 1000 allreduce 1 11 mark sync'
+hang -j '2 init late-rank 1 3000 allreduce 1 7 mark sync late-rank 1 3000 allreduce 1 11 mark sync'
 json 1 '.culprit and .number == 0 and .verdict == "behind"'
 json 1 '.culprit and .number == 1 and .verdict == "behind"'
 json 4 true
@@ -209,7 +209,7 @@ lines 1 '^    rank 0: pid [0-9]+, RANK 7, LOCAL_RANK 3, thread [0-9]+ \(nccl\)$'
 lines 1 '^        load_data\+0x'
 
 it "--dump writes a pickle for each rank, which Python reads"
-hang "-q --dump $tmp/rank_" "3 init allreduce 3 10 allgather 2 5 reducescatter 2 7 alltoall 1 11 sync late-rank 1 1000 allreduce 1 13 sync"
+hang "-q --dump $tmp/rank_" "3 init allreduce 3 10 allgather 2 5 reducescatter 2 7 alltoall 1 11 sync late-rank 1 3000 allreduce 1 13 sync"
 for rank in 0 1 2; do
 	python3 -c 'import json, pickle, sys; print(json.dumps(pickle.load(open(sys.argv[1], "rb"))))' "$tmp/rank_$rank" >"$tmp/out" || no "rank $rank"
 	json 1 '.version == "2.10" and (.pg_config | length) == 1 and (.pg_config[] | .ranks) == "[0, 1, 2]"'

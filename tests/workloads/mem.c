@@ -19,7 +19,7 @@
  *     The first of these in a thread, and each that is bigger than all before, also
  *     calls cudaMalloc twice for the device's buffers, and does not free them.
  *   launch N, launchex N, coop N, graph N, badlaunch N
- *   sync N, streamsync N, eventsync N              setdevice D, reset
+ *   sync N, streamsync N, eventsync N, query N     setdevice D, reset
  *   peerof N SIZE FROM TO (devices)                streams N; streamfree N
  *   use I (from now on async, asyncfree, copyasync, launch, launchex, streamsync of this thread
  *     are in a default stream: 0, cudaStreamLegacy 1, cudaStreamPerThread 2, or else in the

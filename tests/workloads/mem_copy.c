@@ -220,6 +220,12 @@ static void do_streamsync(char **a)
 		did((int)RT(cudaStreamSynchronize)(stream_now));
 }
 
+static void do_query(char **a)
+{
+	TIMES(a[0])
+		did((int)RT(cudaStreamQuery)(stream_now));
+}
+
 static void do_eventsync(char **a)
 {
 	cudaEvent_t event = NULL;
@@ -236,6 +242,6 @@ const struct word copy_words[] = {
 	{ "peer", 2, do_peer }, { "peerof", 4, do_peerof }, { "memset", 2, do_memset }, { "symbol", 1, do_symbol },
 	{ "launch", 1, do_launch }, { "badlaunch", 1, do_badlaunch }, { "coop", 1, do_coop },
 	{ "launchex", 1, do_launchex }, { "graph", 1, do_graph },
-	{ "streamsync", 1, do_streamsync }, { "eventsync", 1, do_eventsync },
+	{ "streamsync", 1, do_streamsync }, { "query", 1, do_query }, { "eventsync", 1, do_eventsync },
 	{ NULL, 0, NULL },
 };

@@ -24,6 +24,7 @@
  *   die R            rank R ends at once
  *   sleep MS         in a function of its own, as also:
  *   late-rank R MS   rank R
+ *   late-until R FILE rank R, until FILE has something, 60 s at most
  *   finalize destroy abort
  *   lost             a communicator that the other ranks do not come to: only rank 0
  *   rename NAME      of the thread
@@ -38,6 +39,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +240,14 @@ __attribute__((noinline)) static void load_data(int ms)
 	pause_ms(ms);
 }
 
+static void late_until(const char *file)
+{
+	struct stat st;
+
+	for (int i = 0; i < 6000 && !(stat(file, &st) == 0 && st.st_size); i++)
+		load_data(10);
+}
+
 /* Does one word; returns how many operands it had. */
 static int word(char **w)
 {
@@ -282,6 +292,8 @@ static int word(char **w)
 		return rank ? 0 : (split(1, true), 0);
 	if (!strcmp(*w, "late-rank"))
 		return rank == atoi(w[1]) ? load_data(atoi(w[2])) : (void)0, 2;
+	if (!strcmp(*w, "late-until"))
+		return rank == atoi(w[1]) ? late_until(w[2]) : (void)0, 2;
 	if (!strcmp(*w, "die"))
 		return rank == atoi(w[1]) ? _exit(0) : (void)0, 1;
 	if (!strcmp(*w, "sleep"))

@@ -164,17 +164,20 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 	return inflight_outermost(t, to);
 }
 
-static __always_inline void count_launch(struct thread *t, struct export_key *key, __u64 id)
+static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id)
 {
+	bool replays = export_nccl && nccl_captured && cuda_rows[id].handle;
 	struct export_values *v;
 
 	key->what = EXPORT_LAUNCH;
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
-	if (export_kernels)
+	if (export_kernels || (replays && t->data.capture))
 		export_kernel(t, key, id, t->data.capture);
 	if (t->data.capture)
 		return;
+	if (replays)
+		nccl_launch_leave(ctx, &t->call, t->data.device, t->program, &t->data.operation);
 	v = export_values_of(key);
 	if (!v)
 		return;
@@ -272,7 +275,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (ret)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
-			count_launch(t, &key, id);
+			count_launch(ctx, t, &key, id);
 		else if (t->data.capture)
 			export_captured(t, class);
 		else if (class == CUDA_COPY)

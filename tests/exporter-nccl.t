@@ -32,17 +32,17 @@ waits() { [ "$(grep -c ^ready "$tmp/ready")" = "$1" ]; }
 
 for kind in session multi; do	# perf takes minutes for this many probes
 	it "--attach $kind: operations, bytes and failed calls of each rank, exactly"
-	page '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 capture 17 10 destroy' --attach "$kind"
+	page '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 capture 17 10 graph 3 10 launch 7 sync destroy' --attach "$kind"
 	for rank in 0 1 2; do
-		is 101 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclAllReduce\""
+		is 122 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclAllReduce\""
 		is 7 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclBcast\""
-		is 134 "^cuda_nccl_operations_total.*rank=\"$rank\""
-		is 40400 "^cuda_nccl_bytes_total.*rank=\"$rank\".*function=\"ncclAllReduce\""
+		is 197 "^cuda_nccl_operations_total.*rank=\"$rank\""
+		is 41240 "^cuda_nccl_bytes_total.*rank=\"$rank\".*function=\"ncclAllReduce\""
 		is 28000 "^cuda_nccl_bytes_total.*rank=\"$rank\".*function=\"ncclBcast\""
-		is 2600 "^cuda_nccl_bytes_total.*rank=\"$rank\".*function=\"ncclSend\""
+		is 3440 "^cuda_nccl_bytes_total.*rank=\"$rank\".*function=\"ncclSend\""
 		is 5 "^cuda_nccl_operations_failed_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclAllReduce\""
 	done
-	is 402 '^cuda_nccl_operations_total'
+	is 591 '^cuda_nccl_operations_total'
 	is 15 '^cuda_nccl_operations_failed_total'
 	equal "$(grep -o 'communicator="[^"]*"' "$tmp/out" | sort -u)" \
 		"communicator=\"$(sed -n 's/^rank 0 of 3: //p' "$tmp/said")\""
@@ -50,6 +50,13 @@ for kind in session multi; do	# perf takes minutes for this many probes
 	is none '^cuda_nccl_(last|collectives)'	# the ranks have ended
 	is 0 '^cuda_exporter_lost_events_total'
 	silent
+done
+
+it "a CUDA graph that is captured in another one runs with it, with --kernels and without"
+for kernels in '--kernels 100' ''; do
+	page '2 init graph 3 10 nest 5 launch 7 sync destroy' $kernels
+	is 630 '^cuda_nccl_operations_total'
+	is 14 '^cuda_launches_total'
 done
 
 it "what NCCL allocates, frees and waits for in its calls counts as before; a communicator that is not to be read is unknown"

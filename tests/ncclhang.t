@@ -69,9 +69,25 @@ lines 1 ': mismatch: ranks 0-1 call different things as number 6, '
 hang '' '3 init allreduce 5 10 differ 2 sleep 1000'	# nobody waits for it
 lines 1 '^0 hangs reported$'
 
-it "what CUDA graphs have of a communicator may be what its ranks wait for"
-SIM_LATENCY_US=cuStreamSynchronize=1000000 hang -j '2 init watchdog allreduce 5 10 mark sleep 200 capture 3 10 sync'
-json 2 '.verdict == "pending" and .about == null and .completion == "complete" and .wait == "cudaStreamSynchronize"'
+it "a rank that has not launched its CUDA graph has not come to the collectives in it"
+hang -j "3 init watchdog allreduce 5 10 graph 3 11 launch 7 sync late-until 1 $tmp/out launch 1 mark sync"
+json 1 '.verdict == "behind" and .culprit and .rank == 1 and .number == 26 and .about == 27 and .completion == "complete" and .replayed'
+json 2 '(.culprit | not) and .number == 29 and .completion == "pending" and .wait == "cudaStreamSynchronize" and .replayed'
+json 3 '.nranks == 3'
+hang '' "3 init watchdog allreduce 5 10 graph 3 11 launch 7 sync late-until 1 $tmp/out launch 1 mark sync"
+lines 1 ': behind: rank 1 has not come to ncclAllReduce number 27 of 11 f32, sum, in a CUDA graph, for [0-9.]+ m?s$'
+
+it "what unknown CUDA graphs have of a communicator may be what its ranks wait for"
+program "$bin/nccl" 2 init watchdog graph 3 10 wait allreduce 5 10 mark sync late-until 1 "$tmp/out" launch 1 sync
+tool ncclhang -w 300ms -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+echo >&3
+until_true eval '[ "$(jq -s length "$tmp/out")" = 2 ]'
+exec 3>&-
+wait "$pid"
+stop
+json 1 '.verdict == "suspect" and (.culprit | not) and .rank == 0 and .completion == "complete" and .wait == "cudaStreamSynchronize"'
+json 1 '.verdict == "suspect" and .culprit and .rank == 1 and .number == 5 and .wait == null'
+says 'launches of CUDA graphs that were made before tracing began'
 SIM_LATENCY_US=cuStreamSynchronize=1000000 hang -j '2 init watchdog allreduce 5 10 mark sleep 200 sync'
 json 0 true
 

@@ -150,11 +150,31 @@ nccl -x '1 init bad 3 null allreduce 2 1 destroy'
 lines 4 'ncclInvalidArgument$'
 lines 5 ''
 
-it "what is captured into a CUDA graph is marked, and has no number"
+it "what is captured into a CUDA graph is marked, and has no number; each launch of the graph begins it"
 nccl -j '2 init allreduce 3 1 capture 7 1 allreduce 2 1 destroy'
 json 14 '.captured and .func == "ncclAllReduce" and .number == null and (.stream | startswith("0x"))'
 json 10 '.captured == false and .func == "ncclAllReduce"'
 json 2 '.number == 5'
+nccl -kj '2 init allreduce 1 1 graph 3 11 launch 5 sync destroy'
+json 18 '.captured and (.replayed | not) and .number == null and .count == 11'
+json 90 '.replayed and (.captured | not) and .ret == 0 and .size == 44 and .nranks == 2 and (.stack | map(.sym) | contains(["main"]))'
+json 30 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null'
+json 30 '.replayed and .func == "ncclSend" and .peer == .rank'
+equal "$(jq -c 'select(.rank == 1 and .number != null) | .number' "$tmp/out" | tr '\n' ' ')" "$(seq 46 | tr '\n' ' ')"
+equal "$(jq -r 'select(.rank == 1 and .replayed) | .func' "$tmp/out" | head -n 9 | tr '\n' ' ')" \
+	'ncclAllReduce ncclAllReduce ncclAllReduce ncclSend ncclRecv ncclSend ncclRecv ncclSend ncclRecv '
+nccl '' '1 init graph 1 1 launch 7 destroy'
+lines 21 ' replayed$'
+
+it "operations of graphs that were made before tracing began are not known, and that is said"
+program "$bin/nccl" 1 init graph 3 1 wait launch 7 allreduce 2 1 wait
+tool ncclsnoop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"
+echo >&3
+until_true eval '[ "$(jq -s length "$tmp/out")" = 2 ]'
+stop
+says '7 launches of CUDA graphs that were made before tracing began: operations of NCCL in them are not counted'
+exec 3>&-
+kill -9 "$pid"
 
 it "a rank that waits for the others is a call in flight"
 program "$bin/nccl" 2 wait lost wait

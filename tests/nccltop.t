@@ -65,9 +65,15 @@ equal "$(jq -c 'select(.total == 5) | [.communicator, .rank, .nranks]' "$tmp/out
 	"$(sed -nE 's/^rank ([0-9]+) of ([12]): (0x[0-9a-f]+)$/["\3",\1,\2]/p' "$tmp/ready" | sort)"
 json 0 '.complete or .behind != null or .met != 0'
 
-it "what is captured counts nothing"
+it "what is captured counts nothing, and each launch of its graph counts it"
 top -j '2 init capture 7 10 allreduce 3 10 destroy'
-json 2 '.total == 3 and .size == 120'
+json 2 '.total == 3 and .size == 120 and .replayed == 0'
+for kind in session multi inject; do
+	top "-j --attach $kind" '2 init allreduce 3 10 graph 5 11 launch 7 sync destroy'
+	json 2 '.total == 108 and .replayed == 105 and .size == 4740 and .met == 38 and .behind == 0'
+done
+top -j '2 init graph 5 11 launch 7 late 3 sync destroy'
+equal "$(jq -sc 'sort_by(.rank) | map(.behind)' "$tmp/out")" '[0,3]'
 
 it "a rank that waits for the others is a call in flight, below the rows"
 program "$bin/nccl" 2 wait lost wait

@@ -330,7 +330,12 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct watch *w = ctx;
 
 	captures_record(&w->captures, &e->head);
-	if (nccl_event_is_right(e, size))
+	communicators_graph(&w->communicators, &e->head, size);
+	if (!nccl_event_is_right(e, size))
+		return 0;
+	if (nccl_event_is_launch(e))
+		communicators_launch(&w->communicators, e, NULL, NULL);
+	else
 		communicators_call(&w->communicators, e);
 	return 0;
 }
@@ -406,6 +411,7 @@ static int finish(void *ctx, int status)
 {
 	struct watch *w = ctx;
 
+	communicators_warn(&w->communicators);
 	inflight_free(&w->inflight);
 	return status;
 }

@@ -34,7 +34,7 @@ struct snoop_row {
 	int pid, tid, ret;
 	unsigned int device;
 	const char *comm, *container, *ranks, *func, *type, *op, *other, *result, *error;
-	bool complete, captured, grouped;
+	bool complete, captured, replayed, grouped;
 	const struct stack *stack;
 };
 
@@ -65,8 +65,9 @@ static const struct field all_fields[] = {
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the stream; null if unknown */
 	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the operation */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call: the operation itself may last longer */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call, or of the launch of the graph: the operation itself may last longer */
 	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
+	{ "replayed", NULL, 0, OUT_BOOL, AT(replayed) },	/* the launch of a CUDA graph that has captured the call has begun the operation */
 	{ "grouped", NULL, 0, OUT_BOOL, AT(grouped) },	/* the call is in a group, and takes effect at its end */
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success, 7: it goes on */
 	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
@@ -106,14 +107,14 @@ static struct snoop_row snoop_row(const struct nccl_event *e, const struct commu
 		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = nccl_event_bytes(e), .latency = e->time - e->start,
 		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
 		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
-		.number = operation && c->handle && !e->captured && !nccl_event_failed(e) ? c->total.operations : OUT_NONE,
+		.number = operation && c->handle && !e->capture && !nccl_event_failed(e) ? c->total.operations : OUT_NONE,
 		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
 		.root = args->root ? (unsigned)e->other : OUT_NONE, .peer = args->peer ? (unsigned)e->other : OUT_NONE,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
 		.type = args->dtype ? nccl_type_name(e->type) : NULL, .op = args->redop ? nccl_operator_name(e->op) : NULL,
 		.other = args->root || args->peer ? t->other : NULL,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.complete = c->whole, .captured = e->captured, .grouped = e->grouped,
+		.complete = c->whole, .captured = e->capture, .replayed = e->replayed, .grouped = e->grouped,
 	};
 }
 
@@ -150,11 +151,12 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
-static void show(struct snoop *s, const struct nccl_event *e)
+/* c: the communicator of the call, or NULL. */
+static void show(void *ctx, const struct communicator *c, const struct nccl_event *e)
 {
 	static const struct communicator none;
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const struct communicator *c = communicators_call(&s->communicators, e);
+	struct snoop *s = ctx;
 	struct texts texts;
 	struct snoop_row r = snoop_row(e, c ?: &none, &texts);
 	char number[CUDA_ERR_NUMBER];
@@ -168,7 +170,7 @@ static void show(struct snoop *s, const struct nccl_event *e)
 		return;
 	}
 	r.container = process_container(&s->session.processes, r.pid);
-	r.result = e->captured ? "captured" : e->grouped && !nccl_event_failed(e) ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
+	r.result = e->capture ? "captured" : e->replayed ? "replayed" : e->grouped && !nccl_event_failed(e) ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
 }
@@ -187,8 +189,13 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct snoop *s = ctx;
 
 	captures_record(&s->captures, &e->head);
-	if (nccl_event_is_right(e, size))
-		show(s, e);
+	communicators_graph(&s->communicators, &e->head, size);
+	if (!nccl_event_is_right(e, size))
+		return 0;
+	if (nccl_event_is_launch(e))
+		communicators_launch(&s->communicators, e, show, s);
+	else
+		show(s, communicators_call(&s->communicators, e), e);
 	return 0;
 }
 
@@ -251,6 +258,7 @@ static int finish(void *ctx, int status)
 {
 	struct snoop *s = ctx;
 
+	communicators_warn(&s->communicators);
 	inflight_free(&s->inflight);
 	return status;
 }

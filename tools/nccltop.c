@@ -31,7 +31,7 @@ static const struct usage usage = {
 };
 
 struct line {
-	unsigned long long time, hash, handle, rank, nranks, operations, total, failed, bytes, per_s, behind, met, last, late, idle;
+	unsigned long long time, hash, handle, rank, nranks, operations, replayed, total, failed, bytes, per_s, behind, met, last, late, idle;
 	const unsigned long long *sizes;
 	double interval, rate;
 	int pid;
@@ -63,6 +63,7 @@ static const struct field all_fields[] = {
 	{ "size", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of the values of these */
 	{ "bytes_per_s", "BYTES/S", 9, OUT_SIZE, AT(per_s) },	/* bytes: a second */
 	{ "total", "TOTAL", 9, OUT_UINT, AT(total) },	/* operations since the communicator was made, or since tracing began */
+	{ "replayed", NULL, 0, OUT_UINT, AT(replayed) },	/* of operations: by launches of CUDA graphs that have captured their calls */
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed, in the interval */
 	{ "behind", "BEHIND", 7, OUT_UINT, AT(behind) },	/* collectives whose calls have returned in another rank and not in this one; null if unknown */
 	{ "met", NULL, 0, OUT_UINT, AT(met) },	/* collectives that all ranks have come to in the interval, by their calls */
@@ -116,7 +117,7 @@ static void add_line(void *ctx, const struct communicator *m)
 	*l = (struct line){
 		.time = t->counted, .interval = t->interval, .hash = m->hash ?: OUT_NONE, .handle = m->handle, .pid = m->pid,
 		.device = m->device, .complete = m->whole,
-		.operations = total->operations - before->operations, .total = total->operations,
+		.operations = total->operations - before->operations, .replayed = total->replayed - before->replayed, .total = total->operations,
 		.failed = total->failed - before->failed, .bytes = total->bytes - before->bytes,
 		.behind = communicator_behind(m), .met = total->met - before->met, .last = total->came_last - before->came_last,
 		.idle = m->func < 0 ? OUT_NONE : t->counted > m->time ? t->counted - m->time : 0,
@@ -314,7 +315,12 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct top *t = ctx;
 
 	captures_record(&t->captures, &e->head);
-	if (nccl_event_is_right(e, size))
+	communicators_graph(&t->communicators, &e->head, size);
+	if (!nccl_event_is_right(e, size))
+		return 0;
+	if (nccl_event_is_launch(e))
+		communicators_launch(&t->communicators, e, NULL, NULL);
+	else
 		communicators_call(&t->communicators, e);
 	return 0;
 }
@@ -366,6 +372,7 @@ static int finish(void *ctx, int status)
 {
 	struct top *t = ctx;
 
+	communicators_warn(&t->communicators);
 	inflight_free(&t->inflight);
 	free(t->who);
 	return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records the calls of NCCL that begin operations, and that make or end communicators. */
+/* Records the calls of NCCL that begin operations, and that make or end communicators; and launches of CUDA graphs, which begin
+ * the operations whose calls were captured: user space knows them. */
 #ifndef NCCL_BPF_H
 #define NCCL_BPF_H
 #include <stdbool.h>
@@ -49,6 +50,9 @@ const volatile bool nccl_completion;	/* it is followed which operations are comp
 BPF_HASH(nccl_streams, struct nccl_stream_key, struct nccl_stream, NCCL_STREAMS)
 BPF_HASH(nccl_marks, struct nccl_mark_key, struct nccl_mark, NCCL_MARKS)
 struct nccl_shares nccl_shares SEC(".data.nccl");
+
+/* Calls were captured: launches of graphs may begin operations. */
+bool nccl_captured;
 
 static __always_inline bool nccl_inflight(const struct task_struct *task, const struct thread *t, struct inflight_call *to)
 {
@@ -209,9 +213,9 @@ static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t)
 	if (!call_enter(ctx, t, &id))
 		return false;
 	row = &cuda_rows[id];
-	if (cuda_libs[id] != CUDA_NCCL)
+	d->capture = cuda_classes[id] == CUDA_OPERATION || cuda_classes[id] == CUDA_LAUNCH ? capture_now(t, id) : 0;
+	if (cuda_libs[id] != CUDA_NCCL && cuda_classes[id] != CUDA_LAUNCH)
 		return true;
-	d->capture = cuda_classes[id] == CUDA_OPERATION ? capture_now(t, id) : 0;
 	d->count = cuda_arg(&t->call, row->count);
 	d->stream = row->stream ? cuda_arg(&t->call, row->stream) : 0;
 	d->type = cuda_arg(&t->call, row->dtype);
@@ -219,7 +223,7 @@ static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t)
 	d->other = row->root || row->peer ? (__s32)cuda_arg(&t->call, row->root ?: row->peer) : -1;
 	d->rank = cuda_arg(&t->call, row->rank);
 	d->nranks = cuda_arg(&t->call, row->nranks);
-	d->handle = cuda_arg(&t->call, row->comm);
+	d->handle = cuda_arg(&t->call, row->comm ?: row->handle);
 	d->at = cuda_arg(&t->call, row->newcomm);
 	d->hash = hash_at_entry(&t->call, row, t->data.id);
 	d->code = PT_REGS_IP(ctx);
@@ -252,14 +256,23 @@ static __always_inline void nccl_record(struct pt_regs *ctx, struct thread *t, _
 	e->type = d->type;
 	e->op = d->op;
 	e->device = device_in(&t->device, d->stream);
-	e->captured = d->capture && !failed(e->ret);
-	e->grouped = t->data.groups;
-	e->group = t->data.groups || cuda_classes[id] == CUDA_GROUP ? t->data.group : 0;
+	e->capture = failed(e->ret) ? 0 : d->capture;
+	e->grouped = t->data.groups && cuda_libs[id] == CUDA_NCCL;
+	e->group = e->grouped || cuda_classes[id] == CUDA_GROUP ? t->data.group : 0;
+	e->replayed = false;
 	e->head.pid = task->tgid;
 	e->head.kind = id;
 	e->tid = task->pid;
 	e->uid = bpf_get_current_uid_gid();
 	thread_comm(e->comm);
+}
+
+/* Return true if the graph that was launched runs now; it may be captured itself. */
+static __always_inline bool replays(struct thread *t, __u32 failed)
+{
+	struct launch_key key = {};
+
+	return !failed && graph_launched(t, &key, t->call.data.capture);
 }
 
 static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
@@ -269,11 +282,13 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	__u32 op = cuda_rows[id].op, n = 0, ret = PT_REGS_RC(ctx);
 	bool first;
 
-	if (cuda_libs[id] != CUDA_NCCL) {
+	if (cuda_libs[id] != CUDA_NCCL && cuda_classes[id] != CUDA_LAUNCH) {
 		completion_leave(ctx, t, id);
 		return;
 	}
 	t->call.sp = 0;
+	if (cuda_classes[id] == CUDA_LAUNCH && !replays(t, ret))
+		return;
 	if (cuda_classes[id] == CUDA_GROUP) {
 		if (op == CUDA_END && t->data.groups)
 			t->data.groups--;
@@ -285,7 +300,9 @@ static __always_inline void nccl_leave(struct pt_regs *ctx, struct thread *t)
 	if (!process_known(t, thread_pid(), &first))
 		return;
 	nccl_record(ctx, t, id, e);
-	if (nccl_completion && cuda_classes[id] == CUDA_OPERATION && !failed(ret) && !e->captured) {
+	nccl_captured |= e->capture;
+	if (nccl_completion && !failed(ret) && !e->capture &&
+	    (cuda_classes[id] == CUDA_OPERATION || (cuda_classes[id] == CUDA_LAUNCH && nccl_captured))) {
 		completion_add(t->program, e->stream, e->device);
 		completion_add(t->program, NCCL_ALL_STREAMS, e->device);
 	}

@@ -22,6 +22,9 @@ struct nccl_call {
 /* Calls without a record: user space then knows that the ranks of communicators cannot be compared any more. */
 __u64 nccl_lost SEC(".data.nccl_lost");
 
+/* Calls were captured: launches of graphs may begin operations. */
+bool nccl_captured;
+
 static __always_inline void nccl_lose(void)
 {
 	__sync_fetch_and_add(&nccl_lost, 1);
@@ -94,9 +97,33 @@ static __always_inline void nccl_call_leave(struct pt_regs *ctx, struct nccl_cal
 	e->nranks = n->nranks;
 	e->type = n->type;
 	e->device = device_here(device);
-	e->captured = n->capture && !failed;
+	e->capture = failed ? 0 : n->capture;
+	nccl_captured |= e->capture;
 	thread_comm(e->comm);
 	if (!records_sent(e, offsetof(struct nccl_event, stack), e->at))
+		nccl_lose();
+}
+
+/* At the return of a launch of a graph that is not captured itself. */
+static __always_inline void nccl_launch_leave(struct pt_regs *ctx, const struct call *call, __u32 device, __u64 program,
+					      struct nccl_event *e)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u64 id = bounded(call->id, CUDA_ID_MAX - 1);
+
+	__builtin_memset(e, 0, offsetof(struct nccl_event, stack));
+	e->head.pid = task->tgid;
+	e->head.kind = id;
+	e->time = bpf_ktime_get_ns();
+	e->start = call->start;
+	e->program = program;
+	e->handle = cuda_arg(call, cuda_rows[id].handle);
+	e->tid = task->pid;
+	e->uid = bpf_get_current_uid_gid();
+	e->ret = PT_REGS_RC(ctx);
+	e->device = device;
+	thread_comm(e->comm);
+	if (!records_sent(e, offsetof(struct nccl_event, stack), false))
 		nccl_lose();
 }
 

@@ -15,6 +15,7 @@ enum node_kind {
 	NODE_CONDITIONAL,	/* the GPU decides what it runs, and how often */
 	NODE_OTHER,
 	NODE_TAKEN,		/* no node: memory that the thread allocated while its stream captured */
+	NODE_OPERATION,		/* no node: an operation of NCCL, whose kernels are nodes of their own */
 	NODE_KIND_MAX
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The records of bpf/lib/nccl.bpf.h: a call of NCCL. */
+/* The records of bpf/lib/nccl.bpf.h: a call of NCCL, or a launch of a CUDA graph, which may have captured such calls. */
 #ifndef NCCL_EVENT_H
 #define NCCL_EVENT_H
 #include "abi/record.h"
@@ -14,17 +14,18 @@ struct nccl_event {
 	unsigned long long time, start;	/* return and entry: CLOCK_MONOTONIC, ns */
 	unsigned long long program;	/* see abi/record.h */
 	unsigned long long code;	/* an address in the function */
-	unsigned long long handle;	/* the ncclComm_t: passed, or made; 0: none */
+	unsigned long long handle;	/* the ncclComm_t: passed, or made; 0: none.  Of a launch: the executable graph */
 	unsigned long long at;		/* where the handle of what is made is stored; 0: nothing is made */
 	unsigned long long hash;	/* of its ncclUniqueId; 0: it has none */
 	unsigned long long count, stream;	/* as passed */
+	unsigned long long capture;	/* that the call is part of: it did not run; 0: none */
 	unsigned int tid, uid;
 	int ret;
 	int other;			/* root or peer; -1: none */
 	int rank, nranks;		/* of what is made; nranks 0: not known */
 	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
 	unsigned int device;		/* see abi/device.h */
-	bool captured;			/* it is part of a CUDA graph */
+	bool replayed;			/* the launch of a CUDA graph has begun it */
 	bool grouped;			/* between ncclGroupStart() and ncclGroupEnd() */
 	char unused[2];
 	unsigned int group, unused2;	/* group: the number of the thread's group, from 1 on, also at its end; 0: none */

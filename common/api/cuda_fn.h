@@ -21,16 +21,28 @@ struct cuda_fn {
 /* … and those that begin or end a capture, or by which a stream joins one. */
 #define CUDA_CAPTURES (4u << CUDA_CLASS_MAX)
 
+/* … and those by which captured calls come into an executable graph. */
+#define CUDA_GRAPH_FLOW (8u << CUDA_CLASS_MAX)
+
 static inline bool cuda_fn_captures(const struct cuda_fn *fn)
 {
 	return fn->class == CUDA_EVENT || (fn->class == CUDA_GRAPH && fn->args.op >= CUDA_BEGIN && fn->args.op <= CUDA_END);
+}
+
+static inline bool cuda_fn_makes_graphs(const struct cuda_fn *fn)
+{
+	const enum cuda_op op = fn->args.op;
+
+	return cuda_fn_captures(fn) || (fn->class == CUDA_GRAPH && (op == CUDA_INSTANTIATE || op == CUDA_CLONE ||
+	       op == CUDA_DESTROY || op == CUDA_CHILD_NODE || op == CUDA_ANY_NODE || op == CUDA_ENABLE));
 }
 
 static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 {
 	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits) ||
 	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle) ||
-	       (classes & CUDA_CAPTURES && cuda_fn_captures(fn));
+	       (classes & CUDA_CAPTURES && cuda_fn_captures(fn)) ||
+	       (classes & CUDA_GRAPH_FLOW && cuda_fn_makes_graphs(fn));
 }
 
 /* Return true if the byte count of a call is known. */

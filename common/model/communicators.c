@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "abi/launch.h"
 #include "abi/nccl_event.h"
 #include "abi/record.h"
 #include "api/cuda_fn.h"
 #include "api/nccl.h"
 #include "base/clock.h"
+#include "base/die.h"
 #include "base/util.h"
 #include "model/comm_layout.h"
 #include "model/communicators.h"
+#include "model/graphs.h"
 #include "probe/dso.h"
 #include "probe/probes.h"
 #include "proc/helper_files.h"
@@ -35,6 +38,7 @@ struct nccl_program {
 	/* where communicators will be stored that are not made yet: by a call in a group, or one that goes on */
 	unsigned long long pending[PENDING];
 	unsigned npending;
+	struct graphs graphs;		/* with their operations alone */
 	UT_hash_handle hh;
 };
 
@@ -74,6 +78,7 @@ static struct nccl_program *program_of(struct communicators *c, unsigned long lo
 	p->id = id;
 	p->pid = pid;
 	p->user = user;
+	p->graphs = (struct graphs){ .quota = &c->quota, .time = &c->graph_time, .user = user, .pid = pid };
 	HASH_ADD(hh, c->programs, id, sizeof(id), p);
 	return p;
 }
@@ -255,6 +260,8 @@ static void end_program(struct communicators *c, struct nccl_program *p)
 	while (p->all)
 		end(c, p, p->all);
 	HASH_DEL(c->programs, p);
+	c->lost_nodes += p->graphs.lost;
+	graphs_free(&p->graphs);
 	quota_give(&c->quota, p->user, PROGRAM_COST);
 	free(p);
 }
@@ -372,10 +379,16 @@ static void look_for(struct communicators *c, struct nccl_program *p, struct com
 
 /* ---- Records */
 
+bool nccl_event_is_launch(const struct nccl_event *e)
+{
+	return cuda_fns[e->head.kind].class == CUDA_LAUNCH;
+}
+
 bool nccl_event_is_right(const struct nccl_event *e, size_t size)
 {
 	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct nccl_event, stack)) &&
-	       e->head.kind < CUDA_ID_MAX && cuda_fns[e->head.kind].lib == CUDA_NCCL && !e->comm[sizeof(e->comm) - 1];
+	       e->head.kind < CUDA_ID_MAX && (cuda_fns[e->head.kind].lib == CUDA_NCCL || nccl_event_is_launch(e)) &&
+	       !e->comm[sizeof(e->comm) - 1];
 }
 
 bool nccl_event_failed(const struct nccl_event *e)
@@ -462,7 +475,7 @@ static void keep(struct communicator *m, const struct nccl_event *e, bool messag
 	*to = (struct comm_op){
 		.start = e->start, .time = e->time, .number = message ? m->message.number + 1 : m->collectives, .message = message, .count = e->count, .stream = e->stream,
 		.func = e->head.kind, .other = e->other, .type = e->type, .op = e->op, .device = e->device, .tid = e->tid,
-		.group = e->group,
+		.group = e->group, .replayed = e->replayed,
 	};
 }
 
@@ -480,6 +493,7 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 		return;
 	}
 	m->total.operations++;
+	m->total.replayed += e->replayed;
 	if (bytes != NO_VALUE) {
 		m->total.bytes += bytes;
 		m->sizes[hist_slot(bytes)]++;
@@ -534,6 +548,16 @@ static void group_ended(struct communicators *c, const struct nccl_event *e)
 	}
 }
 
+static void captured(struct nccl_program *p, const struct nccl_event *e)
+{
+	const struct graph_work operation = {
+		.func = e->handle, .bytes = e->count,
+		.operation = { .id = e->head.kind, .type = e->type, .op = e->op, .other = e->other },
+	};
+
+	graphs_captured(&p->graphs, e->capture, &operation);
+}
+
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
@@ -557,12 +581,79 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	look_for(c, p, m, e->code);
 	if (m->whole && m->hash && !m->meeting && !m->collectives)
 		join_meeting(c, m, e->uid);
-	if (fn->class == CUDA_OPERATION && !e->captured)
+	if (fn->class == CUDA_OPERATION && !e->capture)
 		operation(m, e);
-	m->captured += e->captured;
+	else if (fn->class == CUDA_OPERATION && !nccl_event_failed(e))
+		captured(p, e);
 	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY)
 		end(c, p, m);
 	return m;
+}
+
+void communicators_graph(struct communicators *c, const struct record *record, size_t size)
+{
+	const struct launch_event *e = (const void *)record;
+	struct nccl_program *p;
+
+	if (!launch_is_record(record) || record->kind < LAUNCH_CAPTURED || size < sizeof(*e))
+		return;
+	/* of nodes only child graphs have operations */
+	if ((record->kind == LAUNCH_CAPTURED || record->kind == LAUNCH_NODE) && e->key.kind != LAUNCH_GRAPH)
+		return;
+	p = program_of(c, e->key.program, record->pid);
+	if (p)
+		graphs_record(&p->graphs, NULL, e, size);
+}
+
+/* A launch of a graph that was made before tracing began, or is too large. */
+static void unknown_launch(struct communicators *c, struct nccl_program *p)
+{
+	c->unknown++;
+	for (struct communicator *m = p ? p->all : NULL; m; m = m->hh.next)
+		m->unknown++;
+}
+
+void communicators_launch(struct communicators *c, const struct nccl_event *launch,
+			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx)
+{
+	struct nccl_event e = *launch;
+	struct nccl_program *p;
+	struct graph_now graph;
+
+	HASH_FIND(hh, c->programs, &launch->program, sizeof(launch->program), p);
+	graph = p ? graphs_now(&p->graphs, launch->handle) : (struct graph_now){ 0 };
+	if (!graph.known)
+		unknown_launch(c, p);
+	for (size_t i = 0; graph.content && i < graph.content->n; i++) {
+		const struct graph_work *w = &graph.content->all[i];
+		const struct communicator *m;
+
+		e.head.kind = w->operation.id;
+		e.handle = w->func;
+		e.count = w->bytes;
+		e.type = w->operation.type;
+		e.op = w->operation.op;
+		e.other = w->operation.other;
+		e.replayed = true;
+		/* it may have ended meanwhile: NCCL forbids that */
+		m = find(p, e.handle) ? communicators_call(c, &e) : NULL;
+		if (m && fn)
+			fn(ctx, m, &e);
+	}
+	graph_content_put(graph.content);
+}
+
+void communicators_warn(const struct communicators *c)
+{
+	unsigned long long lost = c->lost_nodes;
+
+	for (const struct nccl_program *p = c->programs; p; p = p->hh.next)
+		lost += p->graphs.lost;
+	if (c->unknown)
+		warning(0, "%llu launches of CUDA graphs that were made before tracing began: operations of NCCL in them are not counted",
+			c->unknown);
+	if (lost)
+		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, lost);
 }
 
 void communicators_look(struct communicators *c)
@@ -632,5 +723,6 @@ void communicators_free(struct communicators *c)
 	HASH_ITER(hh, c->programs, p, next)
 		end_program(c, p);
 	free_ended(c);
+	budget_free(&c->graph_time);
 	quota_free(&c->quota);
 }

@@ -11,7 +11,8 @@
 #include "base/quota.h"
 
 /* The functions that a tool of communicators traces, and those whose returns it needs. */
-#define NCCL_CLASSES (1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_ASK | CUDA_CAPTURES)
+#define NCCL_CLASSES \
+	(1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_ASK | CUDA_REPLAYS | CUDA_GRAPH_FLOW)
 #define NCCL_RETURN_CLASSES (~(1u << CUDA_EVENT | 1u << CUDA_ASK))
 
 /* So many collectives can the first rank be ahead of the last one for them to be compared. */
@@ -22,10 +23,12 @@ struct nccl_event;
 struct nccl_program;
 struct probes;
 struct process_event;
+struct record;
 
-/* Operations that were begun, without those that are captured. */
+/* Operations that were begun.  A captured call begins none; each launch of its graph does. */
 struct comm_tally {
 	unsigned long long operations, failed;
+	unsigned long long replayed;	/* of operations: by launches of graphs */
 	unsigned long long bytes;	/* of the values of those that have not failed */
 	/* Of collectives that all ranks have begun, in communicators that were seen being made: how many, in how many this
 	 * rank came last, and how long after the first one, summed up, ns. */
@@ -43,6 +46,7 @@ struct comm_op {
 	unsigned int device, tid;
 	unsigned int group;		/* of the thread; 0: none */
 	bool message;
+	bool replayed;			/* by the launch of a graph */
 };
 
 enum { RECENT = 256 };
@@ -68,7 +72,7 @@ struct communicator {
 	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
 	struct comm_op *recent;		/* the last RECENT collectives, the one of each number at number % RECENT; or NULL */
 	struct comm_op message;		/* the last message; its number is 0: none, or none are kept */
-	unsigned long long captured;	/* operations */
+	unsigned long long unknown;	/* launches by the program of graphs that are not known: they may have operations */
 	/* private */
 	struct meeting *meeting;
 	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
@@ -88,6 +92,9 @@ struct communicators {
 	bool keeps_recent;
 	bool outdated;			/* a libnccl before 2.27 was seen: the hash of communicators may be another one */
 	struct quota quota;		/* of bytes */
+	struct budget graph_time;	/* of the records of graphs */
+	unsigned long long unknown;	/* launches of graphs that are not known, by programs with communicators or without */
+	unsigned long long lost_nodes;	/* of graphs; of programs that have ended */
 	struct nccl_program *programs;
 	struct meeting *meetings;
 	struct communicator *ended;
@@ -96,8 +103,11 @@ struct communicators {
 /* whole: no other user is traced. */
 void communicators_init(struct communicators *c, struct probes *probes, bool whole);
 
-/* Return true if a record is a call of NCCL. */
+/* Return true if a record is a call of NCCL, or a launch of a graph. */
 bool nccl_event_is_right(const struct nccl_event *e, size_t size);
+
+/* Return true if it is a launch of a graph. */
+bool nccl_event_is_launch(const struct nccl_event *e);
 
 /* Return true if the call has failed; one that goes on has not. */
 bool nccl_event_failed(const struct nccl_event *e);
@@ -105,9 +115,17 @@ bool nccl_event_failed(const struct nccl_event *e);
 /* Returns the bytes of the values of a call; NO_VALUE if it has none. */
 unsigned long long nccl_event_bytes(const struct nccl_event *e);
 
-/* Handles a record; returns the communicator that it is about, after it, also one that has ended by it: until the next call.
- * NULL if there is none, or too many.  May read the process's memory. */
+/* Handles a call of NCCL; returns the communicator that it is about, after it, also one that has ended by it: until the next
+ * call.  NULL if there is none, or too many.  May read the process's memory. */
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e);
+
+/* Handles a launch of a graph: it begins the operations whose calls the graph has captured.  Calls fn, which may be NULL, for
+ * each of them: e is as if it had been called. */
+void communicators_launch(struct communicators *c, const struct nccl_event *launch,
+			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx);
+
+/* Handles a record of how a graph is made (abi/launch.h); others are ignored. */
+void communicators_graph(struct communicators *c, const struct record *record, size_t size);
 
 /* Returns how many collectives it has begun less than the rank that has begun the most, of those that are traced; NO_VALUE if
  * they were not seen from the beginning. */
@@ -133,6 +151,9 @@ void communicators_lost(struct communicators *c);
 
 /* Call when a program has ended.  Return true if it had communicators. */
 bool communicators_ended(struct communicators *c, const struct process_event *e);
+
+/* Says what is not known of graphs, if something is not. */
+void communicators_warn(const struct communicators *c);
 
 void communicators_free(struct communicators *c);
 

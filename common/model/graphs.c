@@ -46,6 +46,7 @@ const char *node_kind_name(unsigned kind)
 	static const char *const names[NODE_KIND_MAX] = {
 		[LAUNCH_KERNEL] = "kernel", [LAUNCH_COOPERATIVE] = "cooperative", [NODE_COPY] = "memcpy", [NODE_SET] = "memset",
 		[NODE_HOST] = "host", [NODE_ALLOC] = "alloc", [NODE_FREE] = "free", [NODE_CONDITIONAL] = "conditional",
+		[NODE_OPERATION] = "operation",
 	};
 
 	return kind < NODE_KIND_MAX && names[kind] ? names[kind] : "other";
@@ -93,11 +94,18 @@ void graph_content_put(struct graph_content *c)
 	drop_content(c);
 }
 
+static unsigned number_of(const struct graph_work *w)
+{
+	return w->kind == NODE_OPERATION ? 1 + w->operation.number : 0;
+}
+
 /* All that is needed of memory, which has no kernel. */
 static int by_memory(const void *a, const void *b)
 {
 	const struct graph_work *p = a, *q = b;
 
+	if (number_of(p) != number_of(q))
+		return number_of(p) < number_of(q) ? -1 : 1;
 	if (p->func != q->func)
 		return p->func < q->func ? -1 : 1;
 	if (p->kernel != q->kernel)
@@ -165,7 +173,11 @@ static struct graph_content *list_work(const struct graph *g)
 			c->n += node->child->n;
 		}
 	}
-	qsort(c->all, c->n, sizeof(*c->all), by_work);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->all[i].kind == NODE_OPERATION)
+			c->all[i].operation.number = i;
+	if (c->n)
+		qsort(c->all, c->n, sizeof(*c->all), by_work);
 	c->n = join(c->all, c->n);
 	return c;
 }
@@ -432,6 +444,18 @@ static void on_captured(struct graphs *gs, struct execution *p, const struct lau
 	set_node(gs, p, g, node, e);
 }
 
+static void add_operation(struct graphs *gs, unsigned long long capture, const struct graph_work *operation)
+{
+	struct graph *g = find_or_add(gs, &gs->captures, capture);
+	struct graph_node *node = g ? add_node(gs, g) : NULL;
+
+	if (!node)
+		return;
+	node->work = *operation;
+	node->work.kind = NODE_OPERATION;
+	node->work.count = 1;
+}
+
 static void note_node(struct graphs *gs, struct graph *g, unsigned long long handle)
 {
 	struct graph_node_of *of = node_of(gs, handle);
@@ -574,8 +598,6 @@ static void handle(struct graphs *gs, struct execution *p, const struct launch_e
 		on_enabled(gs, e);
 	else if (e->head.kind == LAUNCH_NODE_GONE)
 		on_node_gone(gs, e);
-	else if (e->head.kind == LAUNCH_CAPTURE_BEGAN)
-		gs->captured = true;
 	else if (e->head.kind == LAUNCH_CAPTURE_ENDED)
 		on_capture_ended(gs, e, size);
 	else if (e->head.kind == LAUNCH_INSTANTIATED || e->head.kind == LAUNCH_CLONED)
@@ -598,22 +620,44 @@ static void drop_all(struct graphs *gs)
 	}
 }
 
-/* A program can make graphs of thousands of nodes, and copies of them, at less cost than it is to follow them. */
+/* A program can make graphs of thousands of nodes, and copies of them, at less cost than it is to follow them.  Returns false
+ * if its user has no time left. */
+static bool may_follow(struct graphs *gs, unsigned long long now)
+{
+	if (!gs->blind && (!gs->time || budget_left(gs->time, gs->user, now)))
+		return true;
+	if (!gs->blind)
+		drop_all(gs);
+	gs->blind = true;
+	gs->lost++;
+	return false;
+}
+
+static void followed(struct graphs *gs, unsigned long long since)
+{
+	if (gs->time)
+		budget_charge(gs->time, gs->user, clock_ns() - since);
+}
+
 void graphs_record(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
 {
 	unsigned long long now = clock_ns();
 
-	if (gs->blind || (gs->time && !budget_left(gs->time, gs->user, now))) {
-		if (!gs->blind)
-			drop_all(gs);
-		gs->blind = true;
-		gs->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
-		gs->lost++;
+	gs->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
+	if (!may_follow(gs, now))
 		return;
-	}
 	handle(gs, p, e, size);
-	if (gs->time)
-		budget_charge(gs->time, gs->user, clock_ns() - now);
+	followed(gs, now);
+}
+
+void graphs_captured(struct graphs *gs, unsigned long long capture, const struct graph_work *operation)
+{
+	unsigned long long now = clock_ns();
+
+	if (!may_follow(gs, now))
+		return;
+	add_operation(gs, capture, operation);
+	followed(gs, now);
 }
 
 void graphs_free(struct graphs *gs)

@@ -24,12 +24,20 @@ struct graph_work {
 	const struct kernel *kernel;	/* NULL: its name is not known, or it is none */
 	unsigned int kind;		/* enum node_kind, but for graphs: what those do is here */
 	unsigned int count;
-	unsigned int grid[3], block[3];	/* of kernels; 0 = unknown */
+	union {
+		struct { unsigned int grid[3], block[3]; };	/* of kernels; 0 = unknown */
+		struct {
+			unsigned int number;	/* its place among the graph's operations */
+			unsigned int id, type, op;	/* enum cuda_id, ncclDataType_t, ncclRedOp_t */
+			int other;		/* root or peer; -1: none */
+			unsigned int unused2;
+		} operation;	/* func is its communicator's handle, bytes how many values it has */
+	};
 	unsigned long long bytes;	/* of each: of copies, memsets and memory */
 	unsigned int direction, unused;	/* direction: of copies, enum cuda_direction */
 };
 
-/* Returns "kernel", "cooperative", "memcpy", "memset", "host", "alloc", "free", "conditional" or "other". */
+/* Returns "kernel", "cooperative", "memcpy", "memset", "host", "alloc", "free", "conditional", "operation" or "other". */
 const char *node_kind_name(unsigned kind);
 
 /* Return true if a node does that with the memory at an address. */
@@ -50,7 +58,7 @@ struct graph_content {
 	bool memory;			/* some nodes allocate or free */
 	size_t n;			/* > 0 */
 	UT_hash_handle hh;
-	struct graph_work all[];
+	struct graph_work all[];	/* operations last, in the order in which they were captured */
 };
 
 /* The limits of a process: beyond them, a graph's kernels are not known.  A child graph counts as one node, and one for each
@@ -74,6 +82,9 @@ struct graphs {
 	bool blind;			/* the time was used up: nothing is known any more */
 	unsigned long long lost;	/* graphs, nodes and records beyond the limits, the quota or the time */
 };
+
+/* An operation of NCCL was captured, by the capture of that id. */
+void graphs_captured(struct graphs *g, unsigned long long capture, const struct graph_work *operation);
 
 /* Handles a record from LAUNCH_CAPTURED on; others are ignored.  p is the execution whose graphs these are. */
 void graphs_record(struct graphs *g, struct execution *p, const struct launch_event *e, size_t size);

@@ -62,6 +62,42 @@ CUresult graph_node_set(CUgraphNode node, work_fn *run, const void *args, size_t
 	return CUDA_SUCCESS;
 }
 
+static CUresult add_calls(struct stream_calls *to, const struct stream_call *list, unsigned n)
+{
+	struct stream_call *grown = n ? realloc(to->list, (to->n + n) * sizeof(*grown)) : to->list;
+
+	if (n && !grown)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	to->list = grown;
+	if (n)
+		memcpy(to->list + to->n, list, n * sizeof(*list));
+	to->n += n;
+	return CUDA_SUCCESS;
+}
+
+/* Captures a call, if a stream captures; returns 0 if it does not. */
+EXPORTED int sim_stream_capture(CUstream stream, void (*run)(const void *arg, CUstream stream), const void *arg, size_t size);
+int sim_stream_capture(CUstream stream, void (*run)(const void *arg, CUstream stream), const void *arg, size_t size)
+{
+	CUstream s = drv_stream(stream);
+	struct stream_call call = { .run = run };
+
+	if (!s || !s->capturing)
+		return 0;
+	if (size > sizeof(call.arg))
+		abort();
+	memcpy(call.arg, arg, size);
+	if (add_calls(&s->capturing->calls, &call, 1))
+		abort();
+	return 1;
+}
+
+static void run_calls(const struct stream_calls *calls, CUstream stream)
+{
+	for (unsigned i = 0; i < calls->n; i++)
+		calls->list[i].run(calls->list[i].arg, stream);
+}
+
 CUgraphNode graph_exec_node(CUgraphExec exec, CUgraphNode origin)
 {
 	unsigned i;
@@ -84,6 +120,7 @@ static void exec_put(CUgraphExec exec)
 			exec_put(exec->list[i].child);
 	}
 	free(exec->list);
+	free(exec->calls.list);
 	free(exec);
 }
 
@@ -100,6 +137,7 @@ void graph_free(CUgraph graph)
 	}
 	free(graph->list);
 	free(graph->joined);
+	free(graph->calls.list);
 	free(graph);
 }
 
@@ -178,6 +216,7 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph)
 		r = exec_fill(e, graph);
 	else
 		e->nodes = graph->nodes;
+	r = r ? r : add_calls(&e->calls, graph->calls.list, graph->calls.n);
 	if (r)
 		exec_put(e);
 	else
@@ -239,6 +278,8 @@ DRV_QUIET(cuGraphClone)(CUgraph *clone, CUgraph graph)
 	if (!copy)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*clone = copy;
+	if (add_calls(&copy->calls, graph->calls.list, graph->calls.n))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!drv_kernels)
 		copy->nodes = graph->nodes;
 	for (unsigned i = 0; drv_kernels && i < graph->nodes; i++) {
@@ -267,6 +308,10 @@ DRV_QUIET(cuGraphExecUpdate_v2)(CUgraphExec exec, CUgraph graph, CUgraphExecUpda
 	if (!exec || !graph || !info)
 		return CUDA_ERROR_INVALID_VALUE;
 	memset(info, 0, sizeof(*info));
+	exec->calls.n = 0;
+	r = add_calls(&exec->calls, graph->calls.list, graph->calls.n);
+	if (r)
+		return r;
 	if (!drv_kernels) {
 		exec->nodes = graph->nodes;
 		return CUDA_SUCCESS;
@@ -307,6 +352,12 @@ DRV_PTSZ(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream),
 	CUresult r = exec ? drv_check() : CUDA_ERROR_INVALID_VALUE;
 	CUstream s = drv_stream(stream);
 
+	if (r)
+		return r;
+	if (s && s->capturing)
+		r = add_calls(&s->capturing->calls, exec->calls.list, exec->calls.n);
+	else
+		run_calls(&exec->calls, stream);
 	if (r || !drv_kernels)
 		return r;
 	if (!s || !s->capturing)
@@ -339,6 +390,9 @@ DRV_QUIET(cuGraphAddChildGraphNode)(CUgraphNode *node, CUgraph graph, const CUgr
 
 	if (!node || !graph || !child || graph == child)
 		return CUDA_ERROR_INVALID_VALUE;
+	r = add_calls(&graph->calls, child->calls.list, child->calls.n);
+	if (r)
+		return r;
 	if (!drv_kernels) {
 		*node = graph_number(graph, graph->nodes++);
 		return CUDA_SUCCESS;

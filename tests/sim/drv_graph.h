@@ -29,6 +29,17 @@ struct CUgraphNode_st {
 	unsigned index, state, disabled;
 };
 
+/* What the simulated libnccl does in a stream where a graph runs that has captured it. */
+struct stream_call {
+	void (*run)(const void *arg, CUstream stream);
+	uint64_t arg[6];
+};
+
+struct stream_calls {
+	struct stream_call *list;
+	unsigned n;
+};
+
 /* Captures go on in a list, by a number of their own: an event may outlive the graph it was recorded for. */
 struct CUgraph_st {
 	unsigned nodes;
@@ -38,10 +49,12 @@ struct CUgraph_st {
 	CUgraph next;
 	CUstream *joined;		/* other streams that are captured with the first */
 	size_t num_joined;
+	struct stream_calls calls;
 };
 
 struct CUgraphExec_st {
 	unsigned nodes, refs;
+	struct stream_calls calls;
 	struct CUgraphNode_st *list;	/* in the order in which they run */
 };
 

@@ -448,21 +448,22 @@ static int never(void *arg)
 	return 0;
 }
 
+static void *driver_symbol(const char *name)
+{
+	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	return cuda ? dlsym(cuda, name) : NULL;
+}
+
 static void begin_work(simStream_t stream, const atomic_ulong *counters, int n, unsigned long number, const struct meeting *collective)
 {
 	static void (*add)(simStream_t stream, int (*done)(void *arg), void *arg);
-	static int (*capturing)(simStream_t stream, int *status);
 	const struct work now = { counters, n, number, collective };
 	struct work *w;
-	int status = 0;
 
-	if (!add) {
-		void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-
-		*(void **)&capturing = cuda ? dlsym(cuda, "cuStreamIsCapturing") : NULL;
-		*(void **)&add = cuda ? dlsym(cuda, "sim_stream_work") : NULL;
-	}
-	if (!add || (stream && (capturing(stream, &status) || status)))
+	if (!add)
+		*(void **)&add = driver_symbol("sim_stream_work");
+	if (!add)
 		return;
 	if (getenv("SIM_NCCL_STUCK")) {
 		add(stream, never, NULL);
@@ -482,15 +483,55 @@ static ncclResult_t check_values(const struct ncclComm *c, ncclDataType_t type, 
 	return check(c) || type < 0 || type > ncclBfloat16 || rank < 0 || rank >= c->nranks ? ncclInvalidArgument : ncclSuccess;
 }
 
+/* A call that may be captured: then the graph makes it. */
+struct call {
+	ncclComm_t comm;
+	size_t n;
+	ncclDataType_t type;
+	int peer;
+	enum { COLLECTIVE, SEND, RECV } kind;
+};
+
+static void run(const void *arg, simStream_t stream)
+{
+	const struct call *call = arg;
+	struct ncclComm *c = call->comm;
+	struct meeting *m = c->meeting;
+
+	switch (call->kind) {
+	case COLLECTIVE:
+		c->collectives++;
+		atomic_store(&m->sizes[c->rank][c->collectives % SIZES], call->n * 16 + call->type);
+		atomic_store(&m->collectives[c->rank], c->collectives);
+		begin_work(stream, m->collectives, c->nranks, c->collectives, m);
+		break;
+	case SEND:
+		atomic_store(&m->sent[c->rank][call->peer], ++c->sent[call->peer]);
+		begin_work(stream, &m->received[c->rank][call->peer], 1, c->sent[call->peer], NULL);
+		break;
+	case RECV:
+		atomic_store(&m->received[call->peer][c->rank], ++c->received[call->peer]);
+		begin_work(stream, &m->sent[call->peer][c->rank], 1, c->received[call->peer], NULL);
+		break;
+	}
+}
+
+static ncclResult_t make(const struct call *call, simStream_t stream)
+{
+	static int (*capture)(simStream_t stream, void (*run)(const void *arg, simStream_t stream), const void *arg, size_t size);
+
+	if (check_values(call->comm, call->type, call->peer))
+		return ncclInvalidArgument;
+	if (!capture)
+		*(void **)&capture = driver_symbol("sim_stream_capture");
+	if (!capture || !capture(stream, run, call, sizeof(*call)))
+		run(call, stream);
+	return ncclSuccess;
+}
+
 static ncclResult_t operation(ncclComm_t c, size_t n, ncclDataType_t type, int rank, simStream_t stream)
 {
-	if (check_values(c, type, rank))
-		return ncclInvalidArgument;
-	c->collectives++;
-	atomic_store(&c->meeting->sizes[c->rank][c->collectives % SIZES], n * 16 + type);
-	atomic_store(&c->meeting->collectives[c->rank], c->collectives);
-	begin_work(stream, c->meeting->collectives, c->nranks, c->collectives, c->meeting);
-	return ncclSuccess;
+	return make(&(struct call){ c, n, type, rank, COLLECTIVE }, stream);
 }
 
 #define OPERATION(name, rank, ...) API(name)(__VA_ARGS__)		\
@@ -530,23 +571,13 @@ API(ncclBcast)(void *buffer, size_t n, ncclDataType_t type, int root, ncclComm_t
 API(ncclSend)(const void *from, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
 {
 	(void)from;
-	(void)n;
-	if (check_values(comm, type, peer))
-		return ncclInvalidArgument;
-	atomic_store(&comm->meeting->sent[comm->rank][peer], ++comm->sent[peer]);
-	begin_work(stream, &comm->meeting->received[comm->rank][peer], 1, comm->sent[peer], NULL);
-	return ncclSuccess;
+	return make(&(struct call){ comm, n, type, peer, SEND }, stream);
 }
 
 API(ncclRecv)(void *to, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
 {
 	(void)to;
-	(void)n;
-	if (check_values(comm, type, peer))
-		return ncclInvalidArgument;
-	atomic_store(&comm->meeting->received[peer][comm->rank], ++comm->received[peer]);
-	begin_work(stream, &comm->meeting->sent[peer][comm->rank], 1, comm->received[peer], NULL);
-	return ncclSuccess;
+	return make(&(struct call){ comm, n, type, peer, RECV }, stream);
 }
 
 /* ---- Memory: registering it changes nothing */

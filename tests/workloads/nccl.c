@@ -15,6 +15,9 @@
  *   bad N            N calls with a type that does not exist
  *   null             a call without a communicator
  *   capture N COUNT  N calls of ncclAllReduce on a stream that captures
+ *   graph N COUNT    makes a graph of N calls of ncclAllReduce of COUNT f32 and, in a child graph, as many messages to itself
+ *   nest N           makes a graph of N launches of it
+ *   launch N         launches the graph that was made last N times
  *   late N           of rank 0 only: N calls of ncclAllReduce of one i32
  *   differ R         rank R calls ncclAllReduce of 101 f32, the others of 100
  *   mark             records an event behind what was called
@@ -58,6 +61,7 @@ extern __typeof__(ncclCommShrink) ncclCommShrink __attribute__((weak));
 static int rank, nranks, nids, nwaits;
 static ncclComm_t comms[DEPTH];
 static int depth;
+static cudaGraphExec_t exec;
 static float *data;
 
 static void ok(const char *what, int result)
@@ -185,16 +189,52 @@ static void ring(size_t n)
 	ok("group", ncclGroupEnd());
 }
 
+static cudaGraph_t captured(cudaStream_t stream, int calls, size_t n, bool messages)
+{
+	cudaGraph_t graph;
+
+	ok("capture", (int)cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+	for (int i = 0; i < calls; i++)
+		ok("captured", messages ? ncclSend(data, n, ncclFloat32, rank, comm(), (simStream_t)stream) ?:
+		   ncclRecv(data, n, ncclFloat32, rank, comm(), (simStream_t)stream) :
+		   ncclAllReduce(data, data, n, ncclFloat32, ncclSum, comm(), (simStream_t)stream));
+	ok("capture", (int)cudaStreamEndCapture(stream, &graph));
+	return graph;
+}
+
 static void capture(int calls, size_t n)
+{
+	cudaStream_t stream;
+
+	ok("stream", (int)cudaStreamCreate(&stream));
+	captured(stream, calls, n, false);
+}
+
+static void make_graph(int calls, size_t n)
+{
+	cudaGraphNode_t node;
+	cudaStream_t stream;
+	cudaGraph_t graph, child;
+
+	ok("stream", (int)cudaStreamCreate(&stream));
+	graph = captured(stream, calls, n, false);
+	child = captured(stream, calls, n, true);
+	ok("child", (int)cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+	ok("instantiate", (int)cudaGraphInstantiate(&exec, graph, 0));
+	ok("destroy", (int)cudaGraphDestroy(graph) ?: (int)cudaGraphDestroy(child));
+}
+
+static void nest(int launches)
 {
 	cudaStream_t stream;
 	cudaGraph_t graph;
 
 	ok("stream", (int)cudaStreamCreate(&stream));
 	ok("capture", (int)cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-	for (int i = 0; i < calls; i++)
-		ok("captured", ncclAllReduce(data, data, n, ncclFloat32, ncclSum, comm(), (simStream_t)stream));
+	for (int i = 0; i < launches; i++)
+		ok("captured", (int)cudaGraphLaunch(exec, stream));
 	ok("capture", (int)cudaStreamEndCapture(stream, &graph));
+	ok("instantiate", (int)cudaGraphInstantiate(&exec, graph, 0));
 }
 
 static void init_all(int n)
@@ -263,6 +303,15 @@ static int word(char **w)
 		return pause_ms(rank == atoi(w[1]) ? atoi(w[2]) : 0), 2;
 	if (!strcmp(*w, "capture"))
 		return capture(atoi(w[1]), atoi(w[2])), 2;
+	if (!strcmp(*w, "graph"))
+		return make_graph(atoi(w[1]), atoi(w[2])), 2;
+	if (!strcmp(*w, "nest"))
+		return nest(atoi(w[1])), 1;
+	if (!strcmp(*w, "launch")) {
+		for (int i = atoi(w[1]); i; i--)
+			ok("launch", (int)cudaGraphLaunch(exec, NULL));
+		return 1;
+	}
 	if (!strcmp(*w, "ring")) {
 		for (int i = atoi(w[1]); i; i--)
 			ring(atoi(w[2]));

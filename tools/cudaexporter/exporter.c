@@ -31,6 +31,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 {
 	const struct export_seen *seen = data;
 
+	nccl_counts_graph(&e->nccl, data, size);
 	if (kernel_counts_record(&e->kernels, data, size) || record_is_process_event(data))
 		return;
 	if (seen->head.kind == EXPORT_SEEN)

@@ -171,8 +171,9 @@ static unsigned long long bytes_of(unsigned long long bytes)
 	return bytes < EXPORT_BYTES_MAX ? bytes : EXPORT_BYTES_MAX;
 }
 
-static void count(struct nccl_counts *k, const struct nccl_event *e, const struct communicator *m)
+static void count(void *ctx, const struct communicator *m, const struct nccl_event *e)
 {
+	struct nccl_counts *k = ctx;
 	struct cuda_process *process = processes_find(k->processes, e->head.pid) ?: processes_mapped(k->processes, e->head.pid);
 	const struct metric_labels labels = { .a = e->head.kind, .text = text_of(k, process, m)->labels };
 	unsigned long long bytes = nccl_event_bytes(e);
@@ -193,10 +194,20 @@ bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size)
 
 	if (!k->most || !nccl_event_is_right(e, size))
 		return false;
+	if (nccl_event_is_launch(e)) {
+		communicators_launch(&k->model, e, count, k);
+		return true;
+	}
 	m = communicators_call(&k->model, e);
-	if (cuda_fns[e->head.kind].class == CUDA_OPERATION && !e->captured)
-		count(k, e, m);
+	if (cuda_fns[e->head.kind].class == CUDA_OPERATION && !e->capture)
+		count(k, m, e);
 	return true;
+}
+
+void nccl_counts_graph(struct nccl_counts *k, const struct record *record, size_t size)
+{
+	if (k->most)
+		communicators_graph(&k->model, record, size);
 }
 
 void nccl_counts_ended(void *ctx, const struct process_event *event)

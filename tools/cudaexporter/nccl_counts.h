@@ -12,6 +12,7 @@
 struct nccl_text;
 struct nccl_use;
 struct process_event;
+struct record;
 struct session;
 
 struct nccl_counts {
@@ -35,6 +36,9 @@ void nccl_counts_free(struct nccl_counts *k);
 
 /* Handles a record.  Returns false if it is not one of NCCL.  May read the process's memory. */
 bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size);
+
+/* Handles a record of how a graph is made; others are ignored. */
+void nccl_counts_graph(struct nccl_counts *k, const struct record *record, size_t size);
 
 /* Call when a process has ended or runs another program (proc/process_table.h); k is a struct nccl_counts *. */
 void nccl_counts_ended(void *k, const struct process_event *event);

@@ -126,7 +126,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	r->op = r->last;
 	r->tid = r->call ? r->call->tid : r->wait ? r->wait->tid : m->tid ?: m->pid;
 	h->whole &= m->whole;
-	h->captured |= m->captured > 0;
+	h->unknown |= m->unknown > 0;
 }
 
 /* A communicator that is being made. */
@@ -293,7 +293,7 @@ static void name_operation(struct hang *h)
 
 static bool waits(const struct hang_rank *r)
 {
-	return r->call || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->captured)));
+	return r->call || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
 }
 
 /* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
@@ -361,7 +361,7 @@ static void judge_seen(struct hang *h)
 	}
 	if (in_calls(h))
 		return;
-	if (last == furthest && waiting(h) < h->n && all_complete(h)) {	/* by CUDA graphs: those that do not wait may be behind */
+	if (last == furthest && waiting(h) < h->n && all_complete(h)) {	/* in CUDA graphs: those that do not wait may be behind */
 		judge_unseen(h);
 		return;
 	}

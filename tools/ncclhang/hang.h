@@ -52,7 +52,7 @@ struct hang {
 	unsigned long long hash;	/* 0: not known */
 	unsigned user;			/* see proc_user() */
 	int nranks;			/* 0: not known */
-	bool captured;			/* CUDA graphs have operations of it */
+	bool unknown;			/* graphs were launched that are not known: they may have operations of it */
 	bool whole;			/* all ranks here were seen being made */
 	struct hang_rank *ranks;	/* by rank */
 	size_t n, room;

@@ -29,7 +29,7 @@ struct hang_row {
 	int pid, tid;
 	unsigned int device;
 	const char *verdict, *host, *comm, *container, *func, *type, *op, *call, *wait, *completion;
-	bool complete, culprit, ended;
+	bool complete, culprit, ended, replayed;
 	const struct stack *stack, *main_stack;
 };
 
@@ -65,6 +65,7 @@ static const struct field all_fields[] = {
 	{ "root", NULL, 0, OUT_UINT, AT(root) },	/* rank; null if there is none */
 	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if there is none */
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* of the operation */
+	{ "replayed", NULL, 0, OUT_BOOL, AT(replayed) },	/* the launch of a CUDA graph has begun it, not a call */
 	{ "completion", NULL, 0, OUT_STR, AT(completion) },	/* of the operation: complete or pending; null if unknown */
 	{ "idle_ns", NULL, 0, OUT_UINT, AT(idle) },	/* since the rank last called, or an operation of it was found to be complete; null if unknown */
 	{ "call", NULL, 0, OUT_STR, AT(call) },	/* a function of NCCL that has not returned; null if there is none */
@@ -118,6 +119,7 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 	row.root = args->root ? known(op->other) : OUT_NONE;
 	row.peer = args->peer ? known(op->other) : OUT_NONE;
 	row.stream = stream_of(&cuda_fns[op->func], op->stream);
+	row.replayed = op->replayed;
 	row.completion = op_is_last(r) ? completions[r->complete] : NULL;
 	return row;
 }
@@ -178,6 +180,8 @@ static void print_operation(FILE *f, const struct comm_op *op)
 		fprintf(f, ", %s", reduce ?: "unknown operator");
 	if (fn->args.root || fn->args.peer)
 		fprintf(f, ", %s %d", fn->args.root ? "root" : "peer", op->other);
+	if (op->replayed)
+		fputs(", in a CUDA graph", f);
 }
 
 static bool some_culprit(const struct hang *h)
@@ -232,7 +236,7 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 		if (h->number) {
 			fputs(" for ", stdout);
 			print_number(h);
-		} else if (h->captured) {
+		} else if (h->unknown) {
 			fputs(", perhaps for an operation in a CUDA graph", stdout);
 		}
 		printf(", for %s: the GPU, the network, or a rank elsewhere", time);

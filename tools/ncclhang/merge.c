@@ -90,6 +90,7 @@ static void set_operation(struct merged *r)
 		.count = number_of(r->row, "count", 0), .type = named(text_of(r->row, "data_type"), nccl_type_name, NAMES),
 		.op = named(text_of(r->row, "operator"), nccl_operator_name, NAMES),
 		.other = cuda_fns[id].args.peer ? small_of(r->row, "peer") : small_of(r->row, "root"),
+		.replayed = json_is_true(json_object_get(r->row, "replayed")),
 	};
 	/* its number has one that has not returned, too */
 	r->op.number -= r->op.number && !mismatch && call >= 0 && hang_is_collective(call);

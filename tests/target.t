@@ -28,6 +28,24 @@ kill $other
 json 30 true
 says "tracing pid $pid,$other"
 
+for kind in $kinds; do
+	it "-p --attach $kind: many processes share probes; others are not counted, nor a process that gets the number of one"
+	export SIM_NCCL_DIR="$tmp"
+	rm -f "$tmp/heir"
+	program "$bin/nccl" 41 wait init allreduce 3 10 wait late-until 2 "$tmp/heir"
+	list=$(sed -n 's/^ready //p' "$tmp/ready" | cut -d' ' -f1-37 | tr ' ' ,)
+	tool cudatrace --attach "$kind" -e cudaMalloc,ncclAllReduce -jp "$list"
+	echo >&3
+	until_true eval '[ "$(grep -c ^ready "$tmp/ready")" = 2 ]'
+	"$bin/storm" heir "${list%%,*}" 31 >"$tmp/heir" & heir=$!
+	go
+	wait "$tracer" "$heir"
+	equal "$(cat "$tmp/heir")" 'calls 31 harmed 0'
+	json 111 '.func == "ncclAllReduce"'
+	json 0 '.func == "cudaMalloc"'
+	equal "$(jq -r 'select(.func == "ncclAllReduce").pid' "$tmp/out" | sort -u | sort -n | tr '\n' ,)" "$(echo "$list" | tr , '\n' | sort -n | tr '\n' ,)"
+done
+
 it "-p sees the threads that a process makes later"
 program "$bin/mem" wait thread '(' malloc 23 4096 ')' thread '(' malloc 7 64 ')' join
 tool cudamallocsnoop -jp "$pid"

@@ -63,6 +63,7 @@ struct probes {
 	/* private to share.c */
 	struct {
 		bool on, ends, removed, impossible;
+		bool listed;	/* those of -p share links: set by share_list() */
 		unsigned long long checked;	/* ns */
 	} share;
 

@@ -204,9 +204,14 @@ static int scan(struct probes *p, int pid, int *how)
 
 int scan_process(struct probes *p, int pid)
 {
-	int how = WATCH_OWN;
+	int how = share_choose(p, pid), err = scan(p, pid, &how);
 
-	return scan(p, pid, &how);
+	if (!how) {
+		how = WATCH_OWN;
+		err = scan(p, pid, &how);
+	}
+	share_scanned(p, pid, how);
+	return err;
 }
 
 static enum privilege needed(int err)
@@ -283,13 +288,8 @@ static void fail_command(struct probes *p, int err)
 
 void scan_watched(struct probes *p, int pid)
 {
-	int how = share_choose(p, pid), err = scan(p, pid, &how);
+	int err = scan_process(p, pid);
 
-	if (!how) {
-		how = WATCH_OWN;
-		err = scan(p, pid, &how);
-	}
-	share_scanned(p, pid, how);
 	if (p->tree && pid == p->pids[0] && p->attacher.kind != ATTACH_INJECT && is_refusal(err))
 		fail_command(p, err);
 	else
@@ -333,6 +333,10 @@ static int attach_everywhere(struct probes *p, struct dso *d)
 
 	if (!p->pids || (p->tree && p->on_dso))
 		return uprobes_attach(p, d, 0);
+	if (p->share.listed) {	/* if that is impossible, those that map it get links of their own */
+		uprobes_share(p, d);
+		return 0;
+	}
 	for (int i = 0; !err && !p->tree && p->pids[i]; i++)
 		err = uprobes_attach(p, d, p->pids[i]);
 	return err;

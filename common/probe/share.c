@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include "abi/watch_event.h"
 #include "base/clock.h"
 #include "probe/probes.h"
@@ -18,10 +20,52 @@ enum { SHARE_AT = 32, PERF_SHARE_AT = 8 };
 
 static const unsigned long long CHECK_NS = 1000000000ull;
 
+static int share_at(const struct probes *p)
+{
+	return p->attacher.kind == ATTACH_PERF ? PERF_SHARE_AT : SHARE_AT;
+}
+
+/* ---- With -p the number of processes is known: they share links from the start, except those where a file cannot have such
+ * a link. */
+
+bool share_wanted(const struct probes *p)
+{
+	int n = 0;
+
+	while (!p->tree && p->pids && p->pids[n] && n <= share_at(p))
+		n++;
+	return n > share_at(p);
+}
+
+static int watched(const struct probes *p)
+{
+	return bpf_object__find_map_fd_by_name(p->attacher.obj, "watched");
+}
+
+static void set_listed(struct probes *p, int pid, unsigned char how)
+{
+	bpf_map_update_elem(watched(p), &pid, &how, BPF_ANY);
+}
+
+void share_list(struct probes *p)
+{
+	p->share.listed = share_wanted(p) && !p->on_dso && !uretprobe_kills(p) && watch_ends(p->watch);
+	for (int i = 0; p->share.listed && p->pids[i]; i++)
+		set_listed(p, p->pids[i], WATCH_SHARED);
+}
+
+static int how_listed(const struct probes *p, int pid)
+{
+	unsigned char how;
+
+	return bpf_map_lookup_elem(watched(p), &pid, &how) ? WATCH_OWN : how;
+}
+
+/* ---- With -c */
+
 static void begin(struct probes *p)
 {
-	if (p->share.impossible || p->on_dso ||
-	    !uprobes_crowded(p, p->attacher.kind == ATTACH_PERF ? PERF_SHARE_AT : SHARE_AT))
+	if (p->share.impossible || p->on_dso || !uprobes_crowded(p, share_at(p)))
 		return;
 	if (p->share.removed && uprobes_detaching(p))	/* a call would count twice */
 		return;
@@ -38,6 +82,8 @@ int share_choose(struct probes *p, int pid)
 {
 	int how = p->tree ? watch_probed(p->watch, pid) : -1;
 
+	if (p->share.listed)
+		return how_listed(p, pid);
 	if (how < 0)	/* it has ended, or there was no room for it */
 		return WATCH_OWN;
 	if (!p->share.on)
@@ -49,6 +95,8 @@ void share_scanned(struct probes *p, int pid, int how)
 {
 	int was = p->tree ? watch_probed(p->watch, pid) : -1;
 
+	if (p->share.listed)
+		set_listed(p, pid, how);
 	if (was >= 0 && was != how)
 		watch_set_probed(p->watch, pid, how);
 }

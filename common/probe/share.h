@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Links that many processes of the command of -c share. */
+/* Links that many processes of the command of -c, or of -p, share. */
 #ifndef SHARE_H
 #define SHARE_H
+#include <stdbool.h>
 
 struct probes;
+
+/* Return true if -p lists so many processes that they are to share links: the map watched must have room for them. */
+bool share_wanted(const struct probes *p);
+
+/* Call before the first scan: the processes of -p share links from now on, if that is wanted and possible. */
+void share_list(struct probes *p);
 
 /* Returns how a process that is to be scanned is to be probed: WATCH_OWN, WATCH_SHARED or both. */
 int share_choose(struct probes *p, int pid);

@@ -162,7 +162,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 		*probe = s->key.dso->scan.probes[i];
 		if (s->filtered && probe->returns)
 			continue;
-		if (p->tree && !s->key.pid)
+		if ((p->tree || p->share.listed) && !s->key.pid)
 			probe->id |= COOKIE_SHARED;
 		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, charged_pid(s)) : 0;
 		a->n += probe->set || !probe->usdt;

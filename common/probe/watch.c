@@ -121,7 +121,7 @@ struct watch {
 	watch_fn *fn;
 	void *ctx;
 	watch_wanted_fn *wanted;
-	struct watch_bpf *skel;
+	struct watch_bpf *skel, *ends;
 	struct ring_buffer *events;	/* of watch_tree() */
 	struct perf_buffer *mappings;	/* of watch_all() */
 	unsigned long long mappings_lost;
@@ -174,11 +174,17 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
+static int use_watched(const struct watch *w, struct watch_bpf *skel)
+{
+	struct bpf_map *watched = bpf_object__find_map_by_name(w->attacher->obj, "watched");
+
+	return watched ? bpf_map__reuse_fd(skel->maps.watched, bpf_map__fd(watched)) : 0;
+}
+
 /* Programs that a kernel may refuse are loaded only where they are needed. */
 static int load(struct watch *w, bool tree)
 {
 	struct bpf_program *p;
-	struct bpf_map *watched = NULL;
 
 	w->skel = watch_bpf__open();
 	if (!w->skel)
@@ -186,9 +192,7 @@ static int load(struct watch *w, bool tree)
 	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
 	w->attacher->other = w->skel->obj;
-	if (tree && w->attacher->obj)
-		watched = bpf_object__find_map_by_name(w->attacher->obj, "watched");
-	if (watched && bpf_map__reuse_fd(w->skel->maps.watched, bpf_map__fd(watched)))
+	if (tree && w->attacher->obj && use_watched(w, w->skel))
 		return -errno;
 	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
 	return watch_bpf__load(w->skel);
@@ -260,9 +264,10 @@ static void watch_stop(struct watch *w)
 	perf_buffer__free(w->mappings);
 	w->attacher->other = NULL;	/* attach_programs() would walk it */
 	watch_bpf__destroy(w->skel);
+	watch_bpf__destroy(w->ends);
 	w->events = NULL;
 	w->mappings = NULL;
-	w->skel = NULL;
+	w->skel = w->ends = NULL;
 }
 
 int watch_tree(struct watch *w, int pid)
@@ -291,6 +296,22 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
 	if (err)
 		watch_stop(w);
 	return err;
+}
+
+bool watch_ends(struct watch *w)
+{
+	struct watch_bpf *skel = watch_bpf__open();
+	struct bpf_program *p;
+
+	if (!skel)
+		return false;
+	bpf_object__for_each_program(p, skel->obj)
+		bpf_program__set_autoload(p, p == skel->progs.watch_exit);
+	w->ends = skel;
+	if (use_watched(w, skel) || watch_bpf__load(skel))
+		return false;
+	skel->links.watch_exit = bpf_program__attach(skel->progs.watch_exit);
+	return skel->links.watch_exit;
 }
 
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset)
@@ -407,6 +428,8 @@ void watch_detach(struct watch *w)
 {
 	if (w->skel)
 		watch_bpf__detach(w->skel);
+	if (w->ends)
+		watch_bpf__detach(w->ends);
 }
 
 void watch_free(struct watch *w)

@@ -34,6 +34,10 @@ int watch_tree(struct watch *w, int pid);
  * nothing unless something is mapped.  Returns 0, or -errno. */
 int watch_all(struct watch *w, watch_wanted_fn *is_wanted);
 
+/* From now on processes that end leave the map watched of the tool: the next one with the pid is another.  Returns false if that
+ * is not possible. */
+bool watch_ends(struct watch *w);
+
 /* Probes a dynamic linker in a watched process, or in all (0); offset is that of its _dl_debug_state().  Returns
  * the attachment, or NULL with errno set. */
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset);

@@ -217,7 +217,7 @@ void session_prepare(struct session *t, struct bpf_object *obj)
 	t->probes.attacher.obj = obj;
 	if (!t->inject)
 		attach_prepare(obj, t->probes.attacher.kind);
-	if (!t->command || t->inject)
+	if ((!t->command || t->inject) && !share_wanted(&t->probes))
 		shrink(obj, watched);
 	filter_prepare(&t->filter, obj, &t->selected);
 	prepare_stacks(t, obj);

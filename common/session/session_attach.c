@@ -15,6 +15,7 @@
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
+#include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
 #include "proc/pid_ns.h"
@@ -277,6 +278,8 @@ static void attach(struct session *t)
 	session_watch(t);
 	t->helpers.limit = HELPER_START;
 	t->helpers.asked_for = true;
+	if (!t->lib)
+		share_list(p);
 	if (t->lib)
 		attach_lib(t);
 	if (t->pid_list)

@@ -3,6 +3,7 @@
 
 public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
 trap 'rm -rf "$public"; finish' EXIT
+chmod 711 "$tmp"	# for an ordinary user's program to see a file in it
 export SIM_NCCL_DIR="$public"
 
 # hang OPTIONS WORDS: watches the program until it ends
@@ -236,3 +237,24 @@ for rank in 0 1 2; do
 	json 1 '[.entries[] | select(.state == "completed")] | length == 8'
 	json 1 '[.entries[] | .collective_seq_id] == [range(1; (.entries | length) + 1)] and [.entries[] | .input_dtypes[0]] == [.entries[] | "Float"]'
 done
+
+# to place a probe, the kernel waits for each process that has mapped the file
+it_alone "a job of 512 processes that hangs already, by a list of them and among all: each rank, and the one that the others wait for"
+"$bin/nccl" 512 init allreduce 5 10 mark sync watchdog late-until 1 "$tmp/go-on" allreduce 1 7 mark sync >"$tmp/ready" & pid=$!
+pids="$pids $pid"
+until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" = 512 ]'
+ranks=$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')
+for list in "-p $ranks" ''; do
+	for _ in 1 2 3 4 5; do		# they come to the wait some time after they have said it
+		run ncclhang -j $list
+		jq -c "select(.type == \"rank\" and ([.pid] | inside([$ranks])))" "$tmp/out" >"$tmp/own"
+		[ "$(jq -s 'map(select(.wait)) | length' "$tmp/own")" != 511 ] || break
+	done
+	mv "$tmp/own" "$tmp/out"
+	json 512 '.verdict == "suspect" and .nranks == 512 and .here == 512'
+	json 511 '.wait == "cudaStreamSynchronize" and (.culprit | not)'
+	json 1 '.rank == 1 and .culprit and .wait == null and (.stack | map(.sym) | contains(["load_data", "main"]))'
+	equal "$(jq .rank "$tmp/out" | sort -nu | wc -l)" 512
+done
+echo >"$tmp/go-on"
+wait "$pid"

@@ -64,6 +64,9 @@ enum { RAS_MS = 11000 /* as NCCL's own client */, MOST_ASKED = 2 /* times for a 
 
 static const long LOOK_NS = 1000000000, STILL_NS = 500000000, WATCH_NS = 10000000000;
 
+/* To read the stacks of a job that hangs already, in one look. */
+static const unsigned long long STACKS_NS = 6000000000;
+
 /* ---- Stacks */
 
 static void take_stack(void *ctx, const struct inflight_row *thread)
@@ -390,6 +393,7 @@ static void start(void *ctx)
 	struct watch *w = ctx;
 
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, true);
+	w->inflight.report_ns = w->stall_ns ? 0 : STACKS_NS;
 	w->inflight.frames = (struct stack_config){ .dwarf = true, .native = true, .python = true };
 	inflight_start(&w->inflight);
 	w->events.interval_ns = w->stall_ns && w->stall_ns < LOOK_NS ? w->stall_ns : LOOK_NS;

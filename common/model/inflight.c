@@ -324,9 +324,11 @@ static const struct inflight_thread *inflight_early(struct inflight *r, const st
 	if (!t)
 		return NULL;
 	t->round = r->round;
+	t->unread = false;
 	if (is_same(t, c) && (t->stack || !r->stacks))
 		return t;
-	if (clock_ns() > r->until)
+	t->unread = clock_ns() > r->until;
+	if (t->unread)
 		return NULL;
 	if (!look_at(r, t, c))
 		return t;
@@ -519,7 +521,7 @@ void inflight_collect(struct inflight *r)
 	r->unknown = 0;
 	all = inflight_read(r, &n);
 	r->now = clock_ns();
-	r->until = r->now + (r->begun ? REPORT_NS : BEGIN_NS);
+	r->until = r->now + (!r->begun ? BEGIN_NS : r->report_ns ?: REPORT_NS);
 	for (size_t i = 0; i < n; i++)
 		add(r, &all[i]);
 	free(all);
@@ -529,6 +531,15 @@ void inflight_collect(struct inflight *r)
 	for (size_t i = 0; i < r->n; i++)
 		complete(r, &r->rows[i]);
 	inflight_tell(r);
+}
+
+bool inflight_is_unread(const struct inflight *r, int pid)
+{
+	const struct inflight_thread *t = r->threads;
+
+	while (t && !(t->unread && t->pid == pid))
+		t = t->hh.next;
+	return t;
 }
 
 void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx)

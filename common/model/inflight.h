@@ -50,6 +50,7 @@ struct inflight_thread {
 	int pid, tid, id;		/* id: of the function that it is in, -1: not known */
 	unsigned long long sp, pc, switches;	/* when its stack was looked at: unchanged, so is the stack */
 	unsigned round;			/* when it was seen */
+	bool unread;			/* there was no time to look at it then */
 	unsigned user;
 	const struct stack *stack;
 	UT_hash_handle hh;
@@ -66,6 +67,7 @@ struct inflight {
 	struct stack_config frames;	/* that they have: native, python */
 	bool alone;			/* no other user is traced: session_is_alone() */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
+	unsigned long long report_ns;	/* how long stacks are read for a report; 0: half a second */
 	/* Set then, or NULL. */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
 	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */
@@ -98,6 +100,9 @@ void inflight_collect(struct inflight *r);
  * row are set, and they are valid until fn returns, the stack until inflight_free().  stack is NULL if it cannot be read; with --attach inject there
  * are no threads. */
 void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx);
+
+/* Return true if there was no time for all threads of the process in the last round: it may be in a call without a row. */
+bool inflight_is_unread(const struct inflight *r, int pid);
 
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);

@@ -75,10 +75,13 @@ int drv_work_pending(CUstream stream, uint64_t until)
 
 void drv_work_wait(CUstream stream, uint64_t until)
 {
-	const struct timespec pause = { .tv_nsec = 200000 };
+	struct timespec pause = { .tv_nsec = 200000 };
 
-	while (drv_work_pending(stream, until))
+	while (drv_work_pending(stream, until)) {
 		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 10000000)	/* hundreds of processes may wait */
+			pause.tv_nsec += pause.tv_nsec / 4;
+	}
 }
 
 struct awaited { CUstream stream; uint64_t until; };

@@ -27,7 +27,7 @@
  *   die R            rank R ends at once
  *   sleep MS         in a function of its own, as also:
  *   late-rank R MS   rank R
- *   late-until R FILE rank R, until FILE has something, 60 s at most
+ *   late-until R FILE rank R, until FILE has something, ten minutes at most
  *   finalize destroy abort
  *   lost             a communicator that the other ranks do not come to: only rank 0
  *   rename NAME      of the thread
@@ -49,7 +49,7 @@
 #include "cuda_api.h"
 #include "../sim/sim_nccl.h"
 
-enum { RANKS = 256, IDS = 16, CONFIG_MAGIC = (int)0xcafebeef, DEPTH = 8 };
+enum { RANKS = 1024, IDS = 16, CONFIG_MAGIC = (int)0xcafebeef, DEPTH = 8 };
 
 static struct shared {
 	ncclUniqueId ids[IDS];
@@ -284,7 +284,7 @@ static void late_until(const char *file)
 {
 	struct stat st;
 
-	for (int i = 0; i < 6000 && !(stat(file, &st) == 0 && st.st_size); i++)
+	for (int i = 0; i < 60000 && !(stat(file, &st) == 0 && st.st_size); i++)
 		load_data(10);
 }
 

@@ -87,6 +87,7 @@ static void find_calls(const struct inflight *inflight, struct hang_rank *r)
 			 (!r->wait || (r->m && row->tid == r->m->tid && r->wait->tid != row->tid)))
 			r->wait = row;
 	}
+	r->is_unread = !r->call && !r->wait && inflight_is_unread(inflight, r->pid);
 }
 
 static unsigned long long later(unsigned long long a, unsigned long long b)
@@ -293,7 +294,7 @@ static void name_operation(struct hang *h)
 
 static bool waits(const struct hang_rank *r)
 {
-	return r->call || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
+	return r->call || r->is_unread || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
 }
 
 /* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
@@ -438,7 +439,7 @@ void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *
 	r->pid = r->tid = pid;
 	r->is_missing = true;
 	find_calls(inflight, r);
-	r->culprit = !r->wait;
+	r->culprit = !r->wait && !r->is_unread;
 	if (r->wait)
 		r->tid = r->wait->tid;
 	if (r->culprit)

@@ -41,6 +41,7 @@ struct hang_rank {
 	unsigned long long moved;	/* when it last called, or an operation was found to be complete, ns */
 	bool culprit;			/* the others wait for it, or it differs from most */
 	bool is_missing;		/* its communicator was not seen */
+	bool is_unread;			/* there was no time to look at all of its threads: it may wait */
 	bool has_ended;			/* its process has, with the communicator */
 	/* Of thread tid, and of the process's first thread if that is another one; NULL: not read, or unreadable. */
 	const struct stack *stack, *main_stack;

@@ -282,7 +282,7 @@ static char *activity(const struct hang_rank *r)
 	else if (r->wait)
 		fprintf(f, "; in %s", r->wait->func);
 	else if (!r->has_ended)
-		fputs("; in no call", f);
+		fputs(r->is_unread ? "; too many threads to look at" : "; in no call", f);
 	fclose(f);
 	return text;
 }

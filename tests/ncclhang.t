@@ -149,6 +149,19 @@ lines 0 '^still waiting'
 seen '' 3 '3 init allreduce 5 10 sync sleep 9000'
 lines 1 '^no communicator of NCCL was seen$'
 
+it "a program that hangs already and does not ask about its communicators: who of its processes waits and who does not"
+seen '' 3 "3 init allreduce 5 10 mark sync late-rank 1 9000 allreduce 1 7 mark sync"
+lines 1 '^\[[0-9:]+\] 3 processes with NCCL, no communicator seen: suspect: 2 processes wait, 1 process does not; earlier calls are unknown$'
+lines 1 '^  2 processes: no communicator was seen; in cudaStreamSynchronize$'
+lines 1 '^    pid [0-9]+, thread [0-9]+$'
+lines 1 '^        load_data\+0x'
+lines 0 '^still waiting'
+SIM_NCCL_STUCK=1 seen -j 3 "3 init allreduce 1 7 mark sync"
+json 3 '.type == "rank" and .verdict == "pending" and (.culprit | not) and .communicator == null and .here == 3'
+SIM_NCCL_STUCK=1 seen '' 1 "1 init allreduce 1 7 mark sync"	# it may wait for its GPU
+lines 1 '^no communicator of NCCL was seen$'
+lines 1 '^still waiting: '
+
 it "NCCL's RAS is asked about ranks elsewhere and earlier calls"
 for kind in 2.30 ''; do
 	"$bin/nccl" 3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync >"$tmp/ready" & pid=$!

@@ -16,6 +16,8 @@
 #include "ncclhang/rank_name.h"
 #include "ncclhang/ras.h"
 #include "ncclhang/ras_view.h"
+#include "probe/dso.h"
+#include "proc/helper_files.h"
 #include "proc/proc.h"
 #include "proc/user.h"
 #include "session/signals.h"
@@ -163,6 +165,109 @@ static void find_missing(struct watch *w, const struct hangs *hangs, struct hang
 		proc_each(add_missing, &m);
 }
 
+/* ---- Processes of a job that have NCCL, and no communicator that was seen, as nothing asks about it: vLLM's PyNccl */
+
+struct unseen {
+	int pid, parent;
+	unsigned user;
+	struct rank_name name;
+	bool taken;
+};
+
+struct nccl_search { struct probes *probes; int pid; bool found; };
+
+static bool find_nccl(void *ctx, const struct mapping *m)
+{
+	struct nccl_search *s = ctx;
+	const struct dso *d = dso_of_mapping(s->probes, s->pid, m);
+
+	for (int i = 0; i < d->scan.n && !s->found; i++)
+		s->found = d->scan.probes[i].id < CUDA_ID_MAX && cuda_fns[d->scan.probes[i].id].lib == CUDA_NCCL;
+	return !s->found;
+}
+
+static bool has_nccl(struct probes *probes, int pid)
+{
+	struct nccl_search s = { probes, pid, false };
+
+	helper_mappings(probes->helpers, pid, false, find_nccl, &s);
+	return s.found;
+}
+
+static bool waits_unlisted(const struct watch *w, const struct hangs *h)
+{
+	for (size_t i = 0; i < w->inflight.n; i++)
+		if (!is_listed(h, w->inflight.rows[i].pid))
+			return true;
+	return false;
+}
+
+/* Returns those in which no communicator was seen; the caller frees them. */
+static struct unseen *find_unseen(struct watch *w, const struct hangs *h, size_t *n)
+{
+	const struct process_entry *p = waits_unlisted(w, h) ? w->session.processes.all : NULL;
+	struct unseen *all = NULL;
+
+	*n = 0;
+	for (; p; p = p->hh.next) {
+		if (!process_is_preexisting(&w->session.processes, p->pid) || is_listed(h, p->pid) || !has_nccl(&w->session.probes, p->pid))
+			continue;
+		all = xrealloc(all, *n + 1, sizeof(*all));
+		all[(*n)++] = (struct unseen){
+			.pid = p->pid, .parent = proc_parent(p->pid), .user = proc_user(p->pid),
+			.name = rank_name_read(w->session.probes.helpers, p->pid),
+		};
+	}
+	return all;
+}
+
+/* Without a launcher's variables, by the parent: a server starts its workers. */
+static bool is_same_job(const struct unseen *a, const struct unseen *b)
+{
+	if (a->user != b->user || !*a->name.job != !*b->name.job)
+		return false;
+	return *a->name.job ? rank_name_same_job(&a->name, &b->name) : a->parent == b->parent && a->parent > 1;
+}
+
+static bool has_new_wait(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].wait && (long)h->ranks[i].wait->age < STILL_NS)
+			return true;
+	return false;
+}
+
+/* The ranks of a job: those that wait may wait for the others.  One process alone may wait for its GPU. */
+static void add_unseen(struct watch *w, struct hangs *h)
+{
+	size_t n;
+	struct unseen *all = find_unseen(w, h, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct hang *to = NULL;
+
+		for (size_t k = i + 1; k < n && !all[i].taken; k++) {
+			if (all[k].taken || !is_same_job(&all[i], &all[k]))
+				continue;
+			if (!to) {
+				to = hangs_add(h, 0, 0, all[i].user);
+				to->whole = false;
+				to->unseen = true;
+				hang_add_missing(to, all[i].pid, all[i].name.rank, &w->inflight);
+			}
+			hang_add_missing(to, all[k].pid, all[k].name.rank, &w->inflight);
+			all[k].taken = true;
+		}
+		if (to)
+			hang_judge_unseen(to);
+		if (to && (to->verdict == HANG_IDLE || has_new_wait(to))) {	/* none waits, or it works */
+			free(to->ranks);
+			h->n--;
+		}
+	}
+	free(all);
+}
+
 /* ---- Reports */
 
 static bool is_hang(enum verdict v)
@@ -272,6 +377,8 @@ static void report(void *ctx)
 		hangs_free(&hangs);
 		hangs = look(w, true);
 	}
+	if (!w->stall_ns)
+		add_unseen(w, &hangs);
 	now = w->inflight.now;
 	new = xcalloc(hangs.n + 1, sizeof(*new));
 	for (size_t i = 0; i < hangs.n; i++)

@@ -294,7 +294,7 @@ static void name_operation(struct hang *h)
 
 static bool waits(const struct hang_rank *r)
 {
-	return r->call || r->is_unread || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
+	return r->call || r->is_unread || (r->is_missing && r->wait) || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
 }
 
 /* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
@@ -329,7 +329,7 @@ static size_t waiting(const struct hang *h)
 	return n;
 }
 
-static void judge_unseen(struct hang *h)
+void hang_judge_unseen(struct hang *h)
 {
 	size_t n = waiting(h);
 
@@ -363,7 +363,7 @@ static void judge_seen(struct hang *h)
 	if (in_calls(h))
 		return;
 	if (last == furthest && waiting(h) < h->n && all_complete(h)) {	/* in CUDA graphs: those that do not wait may be behind */
-		judge_unseen(h);
+		hang_judge_unseen(h);
 		return;
 	}
 	h->verdict = last < furthest ? HANG_BEHIND : HANG_PENDING;
@@ -379,7 +379,7 @@ static void judge(struct hang *h, unsigned long long now, unsigned long long sta
 	if (h->whole)
 		judge_seen(h);
 	else if (!in_calls(h))
-		judge_unseen(h);
+		hang_judge_unseen(h);
 	name_operation(h);
 	for (size_t i = 0; i < h->n; i++)
 		if (h->ranks[i].culprit && !h->ranks[i].call && !h->ranks[i].report)

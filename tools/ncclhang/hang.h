@@ -55,6 +55,7 @@ struct hang {
 	int nranks;			/* 0: not known */
 	bool unknown;			/* graphs were launched that are not known: they may have operations of it */
 	bool whole;			/* all ranks here were seen being made */
+	bool unseen;			/* it is none: processes of a job that have NCCL, in which no communicator was seen */
 	struct hang_rank *ranks;	/* by rank */
 	size_t n, room;
 	enum verdict verdict;
@@ -84,6 +85,9 @@ struct hangs hangs_look(const struct communicators *communicators, const struct 
 /* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
  * known. */
 void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight);
+
+/* Sets the verdict of a communicator that was not seen being made. */
+void hang_judge_unseen(struct hang *h);
 
 /* Return the communicator with these, added if there is none; and a new rank of it: valid until the next one is added. */
 struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, unsigned user);

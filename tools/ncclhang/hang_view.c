@@ -126,14 +126,20 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 
 /* ---- Text */
 
-/* Prints "rank 3" or "ranks 0-2,4" of those that are marked. */
+/* Prints "rank 3" or "ranks 0-2,4" of those that are marked; of processes of unknown rank their number. */
 static void print_ranks(const struct hang *h, const bool *marked)
 {
 	const char *comma = "";
-	size_t n = 0;
+	size_t n = 0, known = 0;
 
-	for (size_t i = 0; i < h->n; i++)
+	for (size_t i = 0; i < h->n; i++) {
 		n += marked[i];
+		known += marked[i] && h->ranks[i].rank >= 0;
+	}
+	if (h->unseen && !known) {
+		printf("%zu process%s", n, n == 1 ? "" : "es");
+		return;
+	}
 	printf("rank%s ", plural(n));
 	for (size_t i = 0; i < h->n; i++) {
 		size_t last = i;
@@ -335,10 +341,13 @@ static void print_text(const struct hang *h, struct helper_pool *helpers, struct
 
 	if (!h->ranks[0].report)
 		printf("[%s] ", out_clock());
-	fputs("communicator ", stdout);
+	if (h->unseen)
+		printf("%zu processes with NCCL, no communicator seen", h->n);
+	else
+		fputs("communicator ", stdout);
 	if (h->hash)
 		printf("0x%llx", h->hash);
-	else
+	else if (!h->unseen)
 		putchar('?');
 	if (h->nranks)
 		printf(" of %d rank%s, %zu here", h->nranks, plural(h->nranks), h->n);

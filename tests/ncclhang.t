@@ -230,11 +230,11 @@ kill -9 "$pid"
 it "ranks have the names of their launcher"
 RANK=7 LOCAL_RANK=3 SLURM_PROCID=11 hang -j "1 init watchdog allreduce 1 10 mark sleep 1000"
 json 0 true
-SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 SLURM_PROCID=11 hang -j '1 init watchdog allreduce 1 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 SLURM_PROCID=11 hang -j "1 init watchdog allreduce 1 10 mark late-until 0 $tmp/out"
 json 1 '.job_rank == 7 and .local_rank == 3'
-SIM_NCCL_STUCK=1 SLURM_PROCID=11 OMPI_COMM_WORLD_LOCAL_RANK=x hang -j '1 init watchdog allreduce 1 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 SLURM_PROCID=11 OMPI_COMM_WORLD_LOCAL_RANK=x hang -j "1 init watchdog allreduce 1 10 mark late-until 0 $tmp/out"
 json 1 '.job_rank == 11 and .local_rank == null'
-SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 hang -a '1 init watchdog allreduce 1 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 RANK=7 LOCAL_RANK=3 hang -a "1 init watchdog allreduce 1 10 mark late-until 0 $tmp/out"
 lines 1 '^    rank 0: pid [0-9]+, RANK 7, LOCAL_RANK 3, thread [0-9]+ \(nccl\)$'
 lines 1 '^        load_data\+0x'
 

@@ -30,7 +30,7 @@ struct probe_source {
 
 /* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted,
  * return_classes those with a return probe, helper_classes those that the tool does not show,
- * detachable_classes those of the runtime that toggle.  In
+ * detachable_classes those of the runtime that toggle, late_classes those that do not begin attached.  In
  * a running process an allocation must not be seen before its free can be, so allocations are
  * probed last. */
 extern const struct probe_source cuda_probe_source;

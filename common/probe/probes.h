@@ -22,7 +22,8 @@ struct probes {
 	/* set before the first scan */
 	struct attacher attacher;
 	const struct probe_source *source;
-	unsigned classes, return_classes, helper_classes, detachable_classes; /* masks, for cuda_probe_source */
+	/* masks, for cuda_probe_source; late_classes: attached in a process once uprobes_late() is called for it */
+	unsigned classes, return_classes, helper_classes, detachable_classes, late_classes;
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
 	bool usdt;		/* the source's USDT probes, too */

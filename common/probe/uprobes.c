@@ -196,13 +196,25 @@ static int attach_toggle(struct probes *p, struct uprobe_site *s)
 	return n && !s->toggle ? attach_some(p, s, from, n, &s->toggle) : 0;
 }
 
+/* Return true if uprobes_late() was called for the process. */
+static bool is_late(const struct uprobe_sites *all, int pid)
+{
+	const struct uprobe_site *s = all->sites;
+
+	while (s && (s->key.pid != pid || !s->toggle))
+		s = s->hh.next;
+	return s != NULL;
+}
+
 static int attach_all(struct probes *p, struct uprobe_site *s)
 {
 	int n = count_fixed(s), err = 0;
 
 	if (n || !s->key.dso->scan.n)
 		err = attach_some(p, s, 0, n, &s->link);
-	return err ? err : attach_toggle(p, s);
+	if (err || (p->late_classes && !is_late(p->sites, s->key.pid)))
+		return err;
+	return attach_toggle(p, s);
 }
 
 static void too_many(struct probes *p, const struct uprobe_site *s)
@@ -272,7 +284,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	}
 	if (!err && !d->counted && is_placed(p, s) && dso_shows(p, d)) {
 		d->counted = true;
-		p->nprobes += d->scan.n;
+		p->nprobes += p->late_classes ? count_fixed(s) : d->scan.n;
 		p->nfiles++;
 	}
 	return 0;
@@ -306,10 +318,21 @@ bool uprobes_crowded(const struct probes *p, int processes)
 	return p->sites && p->sites->last && p->sites->last->processes >= processes;
 }
 
+static void toggle_in(struct probes *p, struct uprobe_site *s)
+{
+	int err = attach_toggle(p, s);
+
+	if (err == -ATTACH_TOO_MANY)
+		too_many(p, s);
+	else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
+		warning(err, "cannot probe %s", s->key.dso->path);
+	if (err)
+		remove_link(&s->toggle);
+}
+
 bool uprobes_toggle(struct probes *p, bool in)
 {
 	struct uprobe_sites *all = sites_of(p);
-	int err;
 
 	if (p->attacher.kind == ATTACH_INJECT) {
 		p->attacher.toggle(p->attacher.ctx, in);
@@ -319,15 +342,28 @@ bool uprobes_toggle(struct probes *p, bool in)
 	if (in && link_pool_busy(all->pool))
 		return false;
 	for (struct uprobe_site *s = all->sites; s; s = s->hh.next) {
-		err = in ? attach_toggle(p, s) : 0;
-		if (err == -ATTACH_TOO_MANY)
-			too_many(p, s);
-		else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
-			warning(err, "cannot probe %s", s->key.dso->path);
-		if (err || !in)
+		if (in)
+			toggle_in(p, s);
+		else
 			remove_link(&s->toggle);
 	}
 	return true;
+}
+
+bool uprobes_late(struct probes *p, int pid)
+{
+	struct uprobe_site *s = p->sites ? p->sites->sites : NULL;
+	bool any = false;
+
+	if (p->attacher.kind == ATTACH_INJECT)
+		return p->attacher.off && uprobes_toggle(p, true);
+	for (; s; s = s->hh.next) {
+		if ((s->key.pid != pid && s->key.pid) || s->refused || s->toggle)
+			continue;
+		toggle_in(p, s);
+		any |= s->toggle != NULL;
+	}
+	return any;
 }
 
 bool uprobes_toggled_in(const struct probes *p)

@@ -22,10 +22,14 @@ bool uprobes_share_all(struct probes *p);
 /* Return true if the file probed last has the links of so many processes. */
 bool uprobes_crowded(const struct probes *p, int processes);
 
-/* Probes that toggle (struct function) are attached with the others.  This detaches them
+/* Probes that toggle (struct function) are attached with the others, but for those of late_classes.  This detaches them
  * asynchronously, or reattaches them; returns false if that has to wait because they are still
  * being detached. */
 bool uprobes_toggle(struct probes *p, bool in);
+
+/* Attaches those of late_classes in a process, and in files that it maps from now on; with --attach inject, or where its links are
+ * shared, in others too.  Returns true if it has attached some. */
+bool uprobes_late(struct probes *p, int pid);
 
 /* Return true if some of them are attached. */
 bool uprobes_toggled_in(const struct probes *p);

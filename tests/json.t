@@ -121,6 +121,10 @@ it "cudasynclatency: each line is as the schema says"
 for lists in '' '-kO --per-stream'; do prints cudasynclatency -j $lists -c "$bin/mem sync 3 streamsync 5 eventsync 2"; done
 shows_in_flight cudasynclatency cudaDeviceSynchronize "sync 3"
 of cudasynclatency
+tool cudasynclatency -j -c "SIM_NCCL_STUCK=1 $bin/nccl 1 init allreduce 3 64 sync >/dev/null" 100ms
+until_true grep -q '"nccl_func":"ncclAllReduce","nccl_count":64,' "$tmp/out"
+stop TERM
+of cudasynclatency
 
 it "cudatrace: each line is as the schema says"
 words='malloc 3 64 fail 1 free 2 launch 5 copy 2 64 h2d streams 1 pitch 1 64 64 host 1 64'

@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "abi/cudasynclatency.h"
+#include "abi/launch.h"
+#include "abi/nccl_event.h"
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "cli/hist.h"
 #include "cli/row.h"
+#include "cudasynclatency/nccl_waits.h"
 #include "cudasynclatency/wait_threads.h"
 #include "model/call_stats.h"
 #include "model/inflight.h"
@@ -88,6 +91,7 @@ struct waits {
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
 	struct aggregates aggregates;
 	struct wait_threads threads;
+	struct nccl_waits nccl;
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -182,6 +186,7 @@ static void report(void *ctx)
 		wait_threads_clear(&w->threads);
 	} else {
 		wait_threads_print(&w->threads, &w->session.processes, now);
+		nccl_waits_set(&w->nccl, &w->inflight);
 		inflight_view(&w->inflight);
 	}
 	aggregate_clear(&w->aggregates);
@@ -193,6 +198,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct aggregate_record *record = data;
 	struct waits *w = ctx;
 
+	if (w->nccl.session && nccl_waits_record(&w->nccl, data, size))
+		return 0;
 	if (aggregate_record(&w->aggregates, record, size) && w->off_cpu)
 		aggregate_add_value(aggregate_of(&w->aggregates, record, WAIT_OFF_CPU), record->ns, 0, record->ns);
 	return 0;
@@ -216,6 +223,11 @@ static void check(void *ctx)
 	w->pids |= w->folded || w->session.json || w->streams;
 	w->devices.several = w->session.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
+	if (w->folded)		/* calls in flight are not printed */
+		return;
+	w->classes |= NCCL_WAIT_CLASSES;
+	w->session.probes.late_classes = NCCL_WAIT_LATE_CLASSES;
+	w->session.probes.return_classes = NCCL_RETURN_CLASSES;
 }
 
 static void *open_skel(void *ctx)
@@ -231,10 +243,22 @@ static void *open_skel(void *ctx)
 	w->skel->rodata->aggregate_streams = w->streams;
 	w->skel->rodata->wait_slower = w->slower;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
+	w->skel->rodata->wait_nccl = !w->folded;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
+	w->aggregates.other_records = !w->folded;
 	aggregate_prepare(&w->aggregates, w->skel->obj, w->session.syms, &w->session.processes);
 	w->session.processes.keeps_ended = true;
 	return w->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct waits *w = ctx;
+
+	if (w->folded)
+		return;
+	w->nccl = (struct nccl_waits)NCCL_WAITS_OF(w->skel, &w->session);
+	nccl_waits_begin(&w->nccl);
 }
 
 static void start(void *ctx)
@@ -253,6 +277,7 @@ static int finish(void *ctx, int status)
 	struct waits *w = ctx;
 
 	inflight_free(&w->inflight);
+	nccl_waits_free(&w->nccl);
 	aggregate_free(&w->aggregates);
 	return status;
 }
@@ -281,7 +306,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .session = &waits.session,
 		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
 		.classes = &waits.classes, .devices = true, .tracepoints = "scheduler, process exit and exec",
-		.ctx = &waits, .check = check, .open = open_skel, .start = start, .close = finish,
+		.ctx = &waits, .check = check, .open = open_skel, .loaded = loaded, .start = start, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -163,6 +163,11 @@ static __always_inline __u64 runtime_entered(const struct thread *t)
 	return id < CUDA_ID_MAX && cuda_libs[bounded(id, CUDA_ID_MAX - 1)] == CUDA_RT ? t->call.sp : 0;
 }
 
+/* A tool may define it to handle the entry of a function that destroys a stream. */
+#ifndef CUDA_STREAM_ENDS
+#define CUDA_STREAM_ENDS(ctx, t) ((void)0)
+#endif
+
 /* Call at every entry with the id of the function.  Sets *wanted if the return is needed to follow
  * devices; returns true if the function is probed only for that. */
 static __always_inline bool entered_for_device(struct pt_regs *ctx, struct thread *t, bool *wanted)
@@ -173,6 +178,8 @@ static __always_inline bool entered_for_device(struct pt_regs *ctx, struct threa
 	if (id >= CUDA_ID_MAX)
 		return true;
 	id = checked(id, CUDA_ID_MAX - 1);
+	if (cuda_classes[id] == CUDA_WAIT)
+		CUDA_STREAM_ENDS(ctx, t);
 	*wanted = device_enter(ctx, &t->device, id);
 	return device_alone(id);
 }

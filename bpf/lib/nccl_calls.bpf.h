@@ -12,7 +12,7 @@
 struct nccl_call {
 	struct call call;
 	__u64 capture;		/* that it is part of; 0: none */
-	__u64 code, count, handle, hash;
+	__u64 code, count, stream, handle, hash;
 	__u64 at;		/* where the new communicator is stored; 0: none is made */
 	__u32 type;
 	__s32 rank, nranks;
@@ -55,6 +55,7 @@ static __always_inline bool nccl_call_enter(struct pt_regs *ctx, struct nccl_cal
 	keep_arguments(&n->call, ctx);
 	n->code = PT_REGS_IP(ctx);
 	n->count = cuda_arg(&n->call, row->count);
+	n->stream = cuda_arg(&n->call, row->stream);
 	n->type = cuda_arg(&n->call, row->dtype);
 	n->rank = cuda_arg(&n->call, row->rank);
 	n->nranks = cuda_arg(&n->call, row->nranks);
@@ -70,7 +71,7 @@ static __always_inline bool nccl_call_ends(struct pt_regs *ctx, const struct ncc
 	return n->call.sp && PT_REGS_SP(ctx) == n->call.sp + 8;
 }
 
-/* At the return.  e is room for the record, whose stream, operator, root and peer are left out. */
+/* At the return.  e is room for the record, whose operator, root and peer are left out. */
 static __always_inline void nccl_call_leave(struct pt_regs *ctx, struct nccl_call *n, struct device_thread *device, __u64 program,
 					    struct nccl_event *e)
 {
@@ -89,6 +90,7 @@ static __always_inline void nccl_call_leave(struct pt_regs *ctx, struct nccl_cal
 	e->at = n->at;
 	e->hash = n->hash;
 	e->count = n->count;
+	e->stream = n->stream;
 	e->tid = task->pid;
 	e->uid = bpf_get_current_uid_gid();
 	e->ret = ret;

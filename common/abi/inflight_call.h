@@ -3,6 +3,7 @@
 #ifndef INFLIGHT_CALL_H
 #define INFLIGHT_CALL_H
 #include <stdbool.h>
+#include "abi/nccl_last.h"
 #include "abi/stack_unwind.h"
 
 /* A call of NCCL: what it is about.  All zero: another call. */
@@ -28,6 +29,7 @@ struct inflight_call {
 	unsigned int device, peer;	/* that it is on, see abi/device.h; peer: of a copy to another one */
 	unsigned long long memory;	/* that it frees, or 0 */
 	struct inflight_nccl nccl;
+	struct nccl_last behind;	/* of NCCL, what a wait is behind; only of a tool that follows it */
 	unsigned long long self;	/* pthread_self() of the thread */
 	char comm[16];
 	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;

@@ -15,7 +15,7 @@ enum lost {
 	LOST_PROC_TABLE_FULL,	/* a call: too many processes to learn of this one's end */
 	LOST_ANSWER,	/* a call, with --attach inject alone: the process waits for an answer of the tool, or has had none */
 	LOST_WITHDRAWN,	/* a call, with --attach inject alone: the process may not ask the tool, or has left it */
-	LOST_COMPLETION,	/* an event or stream of NCCL: too many to learn when its operations are complete */
+	LOST_COMPLETION,	/* an event or stream with NCCL operations: too many to follow */
 	LOST_MAX
 };
 

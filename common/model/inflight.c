@@ -468,6 +468,7 @@ static bool add_seen(struct inflight *r, const struct inflight_call *c, unsigned
 	row->age = r->now > c->start ? r->now - c->start : 0;
 	row->complete = true;
 	row->nccl = c->nccl;
+	row->behind = c->behind;
 	row->stack = r->stacks ? inflight_stack(r, c) : NULL;
 	return true;
 }

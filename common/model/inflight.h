@@ -28,6 +28,15 @@ struct syms;
 	.alone = session_is_alone(target),								\
 	.only = (target)->devices }
 
+/* The last operation of NCCL before a call that waits.  func is NULL: none is known. */
+struct inflight_op {
+	const char *func, *type;	/* type: of its values; NULL: unknown, or it has none */
+	unsigned long long count;	/* these five: OUT_NONE, if they are not known */
+	unsigned long long hash;	/* of the communicator */
+	unsigned long long rank, nranks;
+	unsigned long long age;		/* ns since its call */
+};
+
 struct inflight_row {
 	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
 	unsigned long long age;		/* ns since the entry or, if that was not seen, since tracing began */
@@ -39,6 +48,8 @@ struct inflight_row {
 	unsigned int device;		/* see abi/device.h */
 	const char *container;		/* NULL: none */
 	struct inflight_nccl nccl;	/* of a call of NCCL whose entry was seen */
+	struct nccl_last behind;	/* as in struct inflight_call; for the tool, which sets op */
+	struct inflight_op op;
 	bool shown;			/* set by the tool: printed elsewhere, and in text not once more */
 	const struct stack *stack;	/* from the call's caller on; valid until inflight_free() */
 	unsigned user;			/* private, as is what follows */
@@ -69,6 +80,7 @@ struct inflight {
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
 	unsigned long long report_ns;	/* how long stacks are read for a report; 0: half a second */
 	/* Set then, or NULL. */
+	bool ops;			/* the rows have op: for inflight_view() */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
 	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */
 	/* the result */

@@ -168,7 +168,7 @@ static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
 	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
 	[LOST_ANSWER] = { "call", "calls", "missed: the tool has not answered the process" },
 	[LOST_WITHDRAWN] = { "call", "calls", "missed: the process is under a seccomp filter of its own, or has another user" },
-	[LOST_COMPLETION] = { "event or stream", "events or streams", "not followed: it is not known when their operations are complete" },
+	[LOST_COMPLETION] = { "event or stream", "events or streams", "not followed: the state of their NCCL operations is unknown" },
 	[LOST_PROC_TABLE_FULL] = { "call", "calls", "not recorded: too many processes" },
 };
 

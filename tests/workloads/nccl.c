@@ -20,15 +20,19 @@
  *   launch N         launches the graph that was made last N times
  *   late N           of rank 0 only: N calls of ncclAllReduce of one i32
  *   differ R         rank R calls ncclAllReduce of 101 f32, the others of 100
+ *   stream           makes a stream: FUNCTION and mark use it from then on, and sync waits for it
  *   mark             records an event behind what was called
+ *   await            the stream waits for the event
  *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
- *   sync             waits for what was called
+ *   sync             waits for what was called; so do event-sync, to the event, and device-sync and copy-sync
  *   split-alone      rank 0 calls ncclCommSplit, the others do not
  *   die R            rank R ends at once
  *   sleep MS         in a function of its own, as also:
  *   late-rank R MS   rank R
  *   late-until R FILE rank R, until FILE has something, ten minutes at most
  *   finalize destroy abort
+ *   finalize-often N N calls of ncclCommFinalize
+ *   destroy-stream   and makes another one, as stream does
  *   lost             a communicator that the other ranks do not come to: only rank 0
  *   rename NAME      of the thread
  *   wait             when all are there prints "ready" and their process ids, and reads a line
@@ -63,6 +67,7 @@ static ncclComm_t comms[DEPTH];
 static int depth;
 static cudaGraphExec_t exec;
 static float *data;
+static cudaStream_t in;
 
 static void ok(const char *what, int result)
 {
@@ -160,23 +165,23 @@ __attribute__((noinline)) static int call(const char *function, size_t n)
 
 	ncclCommCount(c, &size);
 	if (!strcmp(function, "allreduce"))
-		return ncclAllReduce(data, data, n, ncclFloat32, ncclSum, c, NULL);
+		return ncclAllReduce(data, data, n, ncclFloat32, ncclSum, c, (simStream_t)in);
 	if (!strcmp(function, "reduce"))
-		return ncclReduce(data, data, n, ncclFloat32, ncclMax, size - 1, c, NULL);
+		return ncclReduce(data, data, n, ncclFloat32, ncclMax, size - 1, c, (simStream_t)in);
 	if (!strcmp(function, "broadcast"))
-		return ncclBroadcast(data, data, n, ncclFloat32, 0, c, NULL);
+		return ncclBroadcast(data, data, n, ncclFloat32, 0, c, (simStream_t)in);
 	if (!strcmp(function, "bcast"))
-		return ncclBcast(data, n, ncclFloat32, 0, c, NULL);
+		return ncclBcast(data, n, ncclFloat32, 0, c, (simStream_t)in);
 	if (!strcmp(function, "allgather"))
-		return ncclAllGather(data, data, n, ncclFloat32, c, NULL);
+		return ncclAllGather(data, data, n, ncclFloat32, c, (simStream_t)in);
 	if (!strcmp(function, "reducescatter"))
-		return ncclReduceScatter(data, data, n, ncclFloat32, ncclAvg, c, NULL);
+		return ncclReduceScatter(data, data, n, ncclFloat32, ncclAvg, c, (simStream_t)in);
 	if (!strcmp(function, "alltoall"))
-		return ncclAlltoAll(data, data, n, ncclFloat32, c, NULL);
+		return ncclAlltoAll(data, data, n, ncclFloat32, c, (simStream_t)in);
 	if (!strcmp(function, "gather"))
-		return ncclGather(data, data, n, ncclFloat32, size - 1, c, NULL);
+		return ncclGather(data, data, n, ncclFloat32, size - 1, c, (simStream_t)in);
 	if (!strcmp(function, "scatter"))
-		return ncclScatter(data, data, n, ncclFloat32, 0, c, NULL);
+		return ncclScatter(data, data, n, ncclFloat32, 0, c, (simStream_t)in);
 	printf("nccl: %s: unknown word\n", function);
 	_exit(2);
 }
@@ -259,7 +264,7 @@ static void mark(void)
 {
 	if (!event)
 		ok("event", (int)cudaEventCreate(&event));
-	ok("record", (int)cudaEventRecord(event, NULL));
+	ok("record", (int)cudaEventRecord(event, in));
 }
 
 static void *watchdog(void *unused)
@@ -336,7 +341,19 @@ static int word(char **w)
 	if (!strcmp(*w, "watchdog"))
 		return pthread_create(&(pthread_t){ 0 }, NULL, watchdog, NULL), 0;
 	if (!strcmp(*w, "sync"))
-		return ok("sync", (int)cudaStreamSynchronize(NULL)), 0;
+		return ok("sync", (int)cudaStreamSynchronize(in)), 0;
+	if (!strcmp(*w, "event-sync"))
+		return ok("sync", (int)cudaEventSynchronize(event)), 0;
+	if (!strcmp(*w, "device-sync"))
+		return ok("sync", (int)cudaDeviceSynchronize()), 0;
+	if (!strcmp(*w, "copy-sync"))
+		return ok("sync", (int)cudaMemcpy(data, data, 4, cudaMemcpyDeviceToDevice)), 0;
+	if (!strcmp(*w, "stream"))
+		return ok("stream", (int)cudaStreamCreate(&in)), 0;
+	if (!strcmp(*w, "destroy-stream"))
+		return ok("stream", (int)cudaStreamDestroy(in) ?: (int)cudaStreamCreate(&in)), 0;
+	if (!strcmp(*w, "await"))
+		return ok("await", (int)cudaStreamWaitEvent(in, event, 0)), 0;
 	if (!strcmp(*w, "split-alone"))
 		return rank ? 0 : (split(1, true), 0);
 	if (!strcmp(*w, "late-rank"))
@@ -349,6 +366,11 @@ static int word(char **w)
 		return load_data(atoi(w[1])), 1;
 	if (!strcmp(*w, "finalize"))
 		return ok("finalize", ncclCommFinalize(comm())), 0;
+	if (!strcmp(*w, "finalize-often")) {
+		for (int i = atoi(w[1]); i; i--)
+			ok("finalize", ncclCommFinalize(comm()));
+		return 1;
+	}
 	if (!strcmp(*w, "destroy"))
 		return ok("destroy", ncclCommDestroy(comms[--depth])), 0;
 	if (!strcmp(*w, "abort"))

@@ -216,7 +216,7 @@ def add_goals(goals, s, kind, ratios):
 
 
 NCCL = ['ncclAllReduce']
-NCCL_TOOLS = [['ncclsnoop'], ['nccltop', '-b'], ['ncclhang', '-w', '600'], ['cudatrace', '-o', '/dev/null', '-e', 'nccl']]
+NCCL_TOOLS = [['cudasynclatency'], ['ncclsnoop'], ['nccltop', '-b'], ['ncclhang', '-w', '600'], ['cudatrace', '-o', '/dev/null', '-e', 'nccl']]
 
 
 def measure_nccl(report, kinds):

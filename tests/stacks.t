@@ -116,7 +116,7 @@ kept() {
 
 # as many bytes of records as the tool's programs ask for, not a copy of each stack
 for tool in cudamallocsnoop:8388608 "cudaleak -C:8388608" cudatrace:16777216 cudamemcpysize:4194304 \
-	"cudamemcpysize --time:4096" cudalaunchtop:8388608 cudasynclatency:4096; do
+	"cudamemcpysize --time:4096" cudalaunchtop:8388608 cudasynclatency:4194304; do
 	it "${tool%:*} without call stacks keeps no tables and no room for them"
 	program "$bin/nofp" wait
 	# shellcheck disable=SC2086 # words

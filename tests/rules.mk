@@ -38,7 +38,7 @@ T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-p
 T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -iquote common $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
-T_DRV := drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
+T_DRV := drv_activity drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
 	drv_graph drv_graph_node drv_grid drv_image drv_kernels drv_launch drv_link drv_mem drv_module drv_pool \
 	drv_ranges drv_set drv_stream drv_texture drv_vmm drv_work sim
 T_RT := rt_array rt_copy rt_copy2d rt_device rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \

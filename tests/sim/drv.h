@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "activity.h"
 #include "sim.h"
 
 /* Exports begin as NVIDIA's do: a comparison that cannot be emulated, a branch,
@@ -84,6 +85,7 @@ enum { MAX_DEVICES = 8, HOST_SPACE = MAX_DEVICES, VMM_SPACE, NUM_SPACES };
 struct CUctx_st {
 	int dev, primary;
 	unsigned refs;
+	uint32_t id;		/* from 1 */
 	CUresult fault;		/* of a kernel: nothing is done here any more */
 	int told;		/* a call has returned it: all others will */
 	struct CUctx_st *next;
@@ -162,13 +164,34 @@ HIDDEN CUresult array_create_levels(CUmipmappedArray *handle, const CUDA_ARRAY3D
 
 struct CUstream_st {
 	CUgraph capturing;
+	uint32_t id;			/* 0: not asked for */
 };
 HIDDEN CUstream drv_stream(CUstream stream);	/* NULL for a context's default one, or 0 */
 
 /* Work of a stream: run(args) is to be done, now or by a graph; args, of size bytes, are copied. */
 typedef CUresult work_fn(void *args);
-/* 1: the call became a graph's node, or nothing is done in this context any more */
-HIDDEN int drv_capture(CUstream stream, work_fn *run, const void *args, size_t size);
+/* 1: the call became a graph's node, or nothing is done in this context any more.  activity: NULL if it has none */
+HIDDEN int drv_capture(CUstream stream, const struct sim_activity *activity, work_fn *run, const void *args, size_t size);
 #define IS_DEFAULT_STREAM(s) ((uintptr_t)(s) < 16)
+
+/* What the simulated libcupti sees: drv_activity.c. */
+extern HIDDEN sim_activity_hook *drv_activity;	/* NULL if there is none */
+HIDDEN void drv_did(const struct sim_activity *activity, CUstream stream);
+HIDDEN struct sim_activity drv_copy_activity(uint64_t dst, uint64_t src, size_t size);
+HIDDEN void drv_graph_node(CUgraph graph, const struct sim_activity *activity);
+HIDDEN void drv_graph_did(CUgraphExec exec, CUstream stream);
+HIDDEN uint32_t drv_graph_id(void);
+/* An activity is to be described only if so. */
+static inline int drv_watched(CUstream stream)
+{
+	CUstream s;
+
+	if (unlikely(drv_activity))
+		return 1;
+	s = drv_stream(stream);
+	return s && s->capturing;
+}
+
+HIDDEN void drv_inject(void);			/* of cuInit() */
 
 #endif

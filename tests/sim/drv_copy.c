@@ -22,7 +22,13 @@ static CUresult move(uint64_t dst, uint64_t src, size_t size)
 {
 	CUresult r = drv_sync();
 
-	return r ? r : copy_now(dst, src, size);
+	r = r ? r : copy_now(dst, src, size);
+	if (!r && size && unlikely(drv_activity)) {
+		struct sim_activity a = drv_copy_activity(dst, src, size);
+
+		drv_did(&a, NULL);
+	}
+	return r;
 }
 
 /* Of an asynchronous copy, to be done now or by a graph. */
@@ -41,8 +47,20 @@ static CUresult run_copy(void *args)
 static CUresult move_async(uint64_t dst, uint64_t src, size_t size, CUstream stream)
 {
 	const struct copy c = { dst, src, size };
+	struct sim_activity activity, *a = NULL;
+	CUresult r;
 
-	return drv_capture(stream, run_copy, &c, sizeof(c)) ? CUDA_SUCCESS : copy_now(dst, src, size);
+	if (size && unlikely(drv_watched(stream))) {
+		activity = drv_copy_activity(dst, src, size);
+		activity.async = 1;
+		a = &activity;
+	}
+	if (drv_capture(stream, a, run_copy, &c, sizeof(c)))
+		return CUDA_SUCCESS;
+	r = copy_now(dst, src, size);
+	if (!r && a)
+		drv_did(a, stream);
+	return r;
 }
 
 #define TRACE_COPY "0x%lx 0x%lx %zu", P(dst), P(src), size
@@ -232,53 +250,108 @@ CUresult copy_box_run(void *copy)
 	return copy_box(copy);
 }
 
-static CUresult copy_rectangle(const CUDA_MEMCPY2D *c)
+struct sim_activity copy_box_activity(const CUDA_MEMCPY3D *c)
+{
+	uint64_t src = c->srcMemoryType == CU_MEMORYTYPE_HOST ? P(c->srcHost) : c->srcDevice;
+	uint64_t dst = c->dstMemoryType == CU_MEMORYTYPE_HOST ? P(c->dstHost) : c->dstDevice;
+	struct sim_activity a = drv_copy_activity(dst, src, c->WidthInBytes * c->Height * c->Depth);
+
+	if (c->srcMemoryType == CU_MEMORYTYPE_ARRAY)
+		a.from = SIM_ARRAY;
+	if (c->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+		a.to = SIM_ARRAY;
+	return a;
+}
+
+static CUresult box(const CUDA_MEMCPY3D *c)
+{
+	CUresult r = drv_sync();
+
+	r = r ? r : copy_box(c);
+	if (!r && unlikely(drv_activity)) {
+		struct sim_activity a = copy_box_activity(c);
+
+		drv_did(&a, NULL);
+	}
+	return r;
+}
+
+static CUresult box_async(const CUDA_MEMCPY3D *c, CUstream stream)
+{
+	struct sim_activity activity, *a = NULL;
+	CUresult r;
+
+	if (c && unlikely(drv_watched(stream))) {
+		activity = copy_box_activity(c);
+		activity.async = 1;
+		a = &activity;
+	}
+	if (drv_capture(stream, a, copy_box_run, c, sizeof(*c)))
+		return CUDA_SUCCESS;
+	r = copy_box(c);
+	if (!r && a)
+		drv_did(a, stream);
+	return r;
+}
+
+static const CUDA_MEMCPY3D *of_rectangle(CUDA_MEMCPY3D *to, const CUDA_MEMCPY2D *c)
 {
 	CUDA_MEMCPY3D box = { 0 };
 
 	if (!c)
-		return CUDA_ERROR_INVALID_VALUE;
+		return NULL;
 #define SAME(field) box.field = c->field
 	SAME(srcXInBytes), SAME(srcY), SAME(srcMemoryType), SAME(srcHost), SAME(srcDevice);
 	SAME(srcArray), SAME(srcPitch), SAME(dstXInBytes), SAME(dstY), SAME(dstMemoryType);
 	SAME(dstHost), SAME(dstDevice), SAME(dstArray), SAME(dstPitch);
 	SAME(WidthInBytes), SAME(Height);
 	box.Depth = 1;
-	return copy_box(&box);
+	*to = box;
+	return to;
 }
 
-static CUresult copy_peers(const CUDA_MEMCPY3D_PEER *c)
+static const CUDA_MEMCPY3D *of_peers(CUDA_MEMCPY3D *to, const CUDA_MEMCPY3D_PEER *c)
 {
 	CUDA_MEMCPY3D box = { 0 };
 
 	if (!c)
-		return CUDA_ERROR_INVALID_VALUE;
+		return NULL;
 	SAME(srcXInBytes), SAME(srcY), SAME(srcZ), SAME(srcMemoryType), SAME(srcHost);
 	SAME(srcDevice), SAME(srcArray), SAME(srcPitch), SAME(srcHeight);
 	SAME(dstXInBytes), SAME(dstY), SAME(dstZ), SAME(dstMemoryType), SAME(dstHost);
 	SAME(dstDevice), SAME(dstArray), SAME(dstPitch), SAME(dstHeight);
 	SAME(WidthInBytes), SAME(Height), SAME(Depth);
-	return copy_box(&box);
+	*to = box;
+	return to;
+}
+
+static const CUDA_MEMCPY3D *of_box(CUDA_MEMCPY3D *to, const CUDA_MEMCPY3D *c)
+{
+	(void)to;
+	return c;
 }
 
 #define TRACE_2D "%zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0
 #define TRACE_3D "%zu %zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0, c ? c->Depth : 0
-#define BOX(name, type, copy, ...) \
+#define BOX(name, type, of, ...) \
 	DRV_PTDS(name, (const type *c), (c), __VA_ARGS__) \
 	{ \
-		CUresult r = drv_sync(); \
+		CUDA_MEMCPY3D to; \
 \
-		return r ? r : copy(c); \
+		return box(of(&to, c)); \
 	}
-#define BOX_ASYNC(name, type, copy, ...) \
-	static CUresult run_##name(void *args) { return copy(args); } \
+#define BOX_ASYNC(name, type, of, ...) \
 	DRV_PTSZ(name, (const type *c, CUstream stream), (c, stream), __VA_ARGS__) \
-	{ return drv_capture(stream, run_##name, c, sizeof(*c)) ? CUDA_SUCCESS : copy(c); }
+	{ \
+		CUDA_MEMCPY3D to; \
+\
+		return box_async(of(&to, c), stream); \
+	}
 
-BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
-BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
-BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D, copy_box, TRACE_3D)
-BOX(cuMemcpy3DPeer, CUDA_MEMCPY3D_PEER, copy_peers, TRACE_3D)
-BOX_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
-BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, copy_box, TRACE_3D)
-BOX_ASYNC(cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER, copy_peers, TRACE_3D)
+BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D, of_rectangle, TRACE_2D)
+BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, of_rectangle, TRACE_2D)
+BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D, of_box, TRACE_3D)
+BOX(cuMemcpy3DPeer, CUDA_MEMCPY3D_PEER, of_peers, TRACE_3D)
+BOX_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, of_rectangle, TRACE_2D)
+BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, of_box, TRACE_3D)
+BOX_ASYNC(cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER, of_peers, TRACE_3D)

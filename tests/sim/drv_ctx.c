@@ -30,7 +30,7 @@ static void __attribute__((constructor)) setup(void)
 	if (env && *env)
 		drv_memory = sim_size(env);
 	for (i = 0; i < MAX_DEVICES; i++)
-		primary[i] = (struct CUctx_st) { .dev = i, .primary = 1 };
+		primary[i] = (struct CUctx_st) { .dev = i, .primary = 1, .id = (uint32_t)i + 1 };
 }
 
 static int alive(CUcontext ctx)
@@ -71,6 +71,7 @@ DRV_QUIET(cuInit)(unsigned flags)
 	if (!drv_devices)
 		return CUDA_ERROR_NO_DEVICE;
 	initialised = 1;
+	drv_inject();
 	return CUDA_SUCCESS;
 }
 
@@ -132,6 +133,7 @@ static CUresult push(CUcontext ctx)
 
 static CUresult create(CUcontext *ctx, CUdevice dev)
 {
+	static uint32_t last = MAX_DEVICES;
 	CUcontext c;
 
 	if (!initialised)
@@ -146,6 +148,7 @@ static CUresult create(CUcontext *ctx, CUdevice dev)
 	c->dev = dev;
 	c->refs = 1;
 	pthread_mutex_lock(&drv_lock);
+	c->id = ++last;
 	c->next = contexts;
 	contexts = c;
 	pthread_mutex_unlock(&drv_lock);

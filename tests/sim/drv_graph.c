@@ -62,7 +62,7 @@ CUresult graph_node_set(CUgraphNode node, work_fn *run, const void *args, size_t
 	return CUDA_SUCCESS;
 }
 
-static CUresult add_calls(struct stream_calls *to, const struct stream_call *list, unsigned n)
+CUresult graph_calls_add(struct stream_calls *to, const struct stream_call *list, unsigned n)
 {
 	struct stream_call *grown = n ? realloc(to->list, (to->n + n) * sizeof(*grown)) : to->list;
 
@@ -72,6 +72,8 @@ static CUresult add_calls(struct stream_calls *to, const struct stream_call *lis
 	if (n)
 		memcpy(to->list + to->n, list, n * sizeof(*list));
 	to->n += n;
+	for (unsigned i = 0; i < n; i++)
+		to->runs += list[i].run != NULL;
 	return CUDA_SUCCESS;
 }
 
@@ -87,15 +89,16 @@ int sim_stream_capture(CUstream stream, void (*run)(const void *arg, CUstream st
 	if (size > sizeof(call.arg))
 		abort();
 	memcpy(call.arg, arg, size);
-	if (add_calls(&s->capturing->calls, &call, 1))
+	if (graph_calls_add(&s->capturing->calls, &call, 1))
 		abort();
 	return 1;
 }
 
 static void run_calls(const struct stream_calls *calls, CUstream stream)
 {
-	for (unsigned i = 0; i < calls->n; i++)
-		calls->list[i].run(calls->list[i].arg, stream);
+	for (unsigned i = 0; calls->runs && i < calls->n; i++)
+		if (calls->list[i].run)
+			calls->list[i].run(calls->list[i].arg, stream);
 }
 
 CUgraphNode graph_exec_node(CUgraphExec exec, CUgraphNode origin)
@@ -212,11 +215,12 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph)
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	e->refs = 1;
+	e->id = drv_graph_id();
 	if (drv_kernels)
 		r = exec_fill(e, graph);
 	else
 		e->nodes = graph->nodes;
-	r = r ? r : add_calls(&e->calls, graph->calls.list, graph->calls.n);
+	r = r ? r : graph_calls_add(&e->calls, graph->calls.list, graph->calls.n);
 	if (r)
 		exec_put(e);
 	else
@@ -278,7 +282,7 @@ DRV_QUIET(cuGraphClone)(CUgraph *clone, CUgraph graph)
 	if (!copy)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*clone = copy;
-	if (add_calls(&copy->calls, graph->calls.list, graph->calls.n))
+	if (graph_calls_add(&copy->calls, graph->calls.list, graph->calls.n))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!drv_kernels)
 		copy->nodes = graph->nodes;
@@ -308,8 +312,8 @@ DRV_QUIET(cuGraphExecUpdate_v2)(CUgraphExec exec, CUgraph graph, CUgraphExecUpda
 	if (!exec || !graph || !info)
 		return CUDA_ERROR_INVALID_VALUE;
 	memset(info, 0, sizeof(*info));
-	exec->calls.n = 0;
-	r = add_calls(&exec->calls, graph->calls.list, graph->calls.n);
+	exec->calls.n = exec->calls.runs = 0;
+	r = graph_calls_add(&exec->calls, graph->calls.list, graph->calls.n);
 	if (r)
 		return r;
 	if (!drv_kernels) {
@@ -355,13 +359,15 @@ DRV_PTSZ(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream),
 	if (r)
 		return r;
 	if (s && s->capturing)
-		r = add_calls(&s->capturing->calls, exec->calls.list, exec->calls.n);
+		r = graph_calls_add(&s->capturing->calls, exec->calls.list, exec->calls.n);
 	else
 		run_calls(&exec->calls, stream);
-	if (r || !drv_kernels)
+	if (!r && drv_kernels && (!s || !s->capturing))
+		r = run_exec(exec);
+	if (!r && (!s || !s->capturing))
+		drv_graph_did(exec, stream);
+	if (r || !drv_kernels || !s || !s->capturing)
 		return r;
-	if (!s || !s->capturing)
-		return run_exec(exec);
 	__atomic_add_fetch(&exec->refs, 1, __ATOMIC_RELAXED);
 	return graph_add(s->capturing, NULL, NULL, 0, exec) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -390,7 +396,7 @@ DRV_QUIET(cuGraphAddChildGraphNode)(CUgraphNode *node, CUgraph graph, const CUgr
 
 	if (!node || !graph || !child || graph == child)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = add_calls(&graph->calls, child->calls.list, child->calls.n);
+	r = graph_calls_add(&graph->calls, child->calls.list, child->calls.n);
 	if (r)
 		return r;
 	if (!drv_kernels) {

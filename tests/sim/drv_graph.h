@@ -15,7 +15,9 @@ struct fill {
 	size_t unit, width, height;
 };
 HIDDEN CUresult fill_run(void *fill);
+HIDDEN struct sim_activity fill_activity(const struct fill *fill);
 HIDDEN CUresult copy_box_run(void *copy);	/* a CUDA_MEMCPY3D */
+HIDDEN struct sim_activity copy_box_activity(const CUDA_MEMCPY3D *copy);
 HIDDEN CUresult host_run(void *params);		/* CUDA_HOST_NODE_PARAMS */
 
 struct CUgraphNode_st {
@@ -29,15 +31,18 @@ struct CUgraphNode_st {
 	unsigned index, state, disabled;
 };
 
-/* What the simulated libnccl does in a stream where a graph runs that has captured it. */
+/* What the simulated libnccl does in a stream where a graph runs that has captured it; or what a node does. */
 struct stream_call {
-	void (*run)(const void *arg, CUstream stream);
-	uint64_t arg[6];
+	void (*run)(const void *arg, CUstream stream);	/* NULL: activity */
+	union {
+		uint64_t arg[6];
+		struct sim_activity activity;
+	};
 };
 
 struct stream_calls {
 	struct stream_call *list;
-	unsigned n;
+	unsigned n, runs;		/* so many with run */
 };
 
 /* Captures go on in a list, by a number of their own: an event may outlive the graph it was recorded for. */
@@ -54,10 +59,12 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
 	unsigned nodes, refs;
+	uint32_t id;
 	struct stream_calls calls;
 	struct CUgraphNode_st *list;	/* in the order in which they run */
 };
 
+HIDDEN CUresult graph_calls_add(struct stream_calls *to, const struct stream_call *list, unsigned n);
 /* Adds a node, which has a copy of args, or the reference to child. */
 HIDDEN CUgraphNode graph_add(CUgraph graph, work_fn *run, const void *args, size_t size, CUgraphExec child);
 /* Gives a node other arguments of its kind. */

@@ -35,10 +35,20 @@ static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, 
 	return *node ? graph_after(*node, after, num_after) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static void watch(CUgraph graph, const struct sim_activity activity)
+{
+	drv_graph_node(graph, &activity);
+}
+
+static const struct CUfunc_st *function_of(const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	return p->func ? p->func : &p->kern->on[drv_current() ? drv_current()->dev : 0];
+}
+
 static CUresult grid_of(struct grid_work **work, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct launch l = {
-		.function = p->func ? p->func : &p->kern->on[drv_current() ? drv_current()->dev : 0],
+		.function = (CUfunction)function_of(p),
 		.grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
 		.block = { p->blockDimX, p->blockDimY, p->blockDimZ },
 		.shared = p->sharedMemBytes,
@@ -59,6 +69,11 @@ DRV_QUIET(cuGraphAddKernelNode_v2)(CUgraphNode *node, CUgraph graph, const CUgra
 
 	if (!node || !graph || !params || (!params->func && !params->kern))
 		return CUDA_ERROR_INVALID_VALUE;
+	watch(graph, (struct sim_activity) {
+		.kind = SIM_KERNEL, .function = function_of(params), .shared = params->sharedMemBytes,
+		.grid = { params->gridDimX, params->gridDimY, params->gridDimZ },
+		.block = { params->blockDimX, params->blockDimY, params->blockDimZ },
+	});
 	if (!drv_kernels)
 		return add(node, graph, after, num_after, NULL, NULL, 0);
 	r = grid_of(&work, params);
@@ -115,6 +130,7 @@ DRV_QUIET(cuGraphAddMemcpyNode)(CUgraphNode *node, CUgraph graph, const CUgraphN
 	(void)ctx;
 	if (!node || !graph || !params)
 		return CUDA_ERROR_INVALID_VALUE;
+	watch(graph, copy_box_activity(params));
 	return add(node, graph, after, num_after, copy_box_run, params, sizeof(*params));
 }
 
@@ -137,6 +153,7 @@ DRV_QUIET(cuGraphAddMemsetNode)(CUgraphNode *node, CUgraph graph, const CUgraphN
 	if (!node || !graph || !p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
 		return CUDA_ERROR_INVALID_VALUE;
 	fill = (struct fill) { p->dst, p->pitch, p->value, p->elementSize, p->width, p->height };
+	watch(graph, fill_activity(&fill));
 	return add(node, graph, after, num_after, fill_run, &fill, sizeof(fill));
 }
 

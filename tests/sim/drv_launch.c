@@ -5,15 +5,27 @@
 
 #include "drv_launch.h"
 
-static CUresult run(const struct launch *l, CUstream stream, void **params, void **extra)
+static struct sim_activity activity_of(const struct launch *l)
+{
+	struct sim_activity a = { .kind = SIM_KERNEL, .function = l->function, .shared = (uint32_t)l->shared };
+
+	memcpy(a.grid, l->grid, sizeof(a.grid));
+	memcpy(a.block, l->block, sizeof(a.block));
+	return a;
+}
+
+static CUresult run(const struct launch *l, const struct sim_activity *a, CUstream stream, void **params, void **extra)
 {
 	struct grid_work *work;
 	CUresult r = grid_work_new(&work, l, params, extra);
 
 	if (r)
 		return r;
-	if (!drv_capture(stream, grid_work_run, work, work->size))
+	if (!drv_capture(stream, a, grid_work_run, work, work->size)) {
 		r = grid_work_run(work);
+		if (!r && a)
+			drv_did(a, stream);
+	}
 	free(work);
 	return r;
 }
@@ -21,6 +33,7 @@ static CUresult run(const struct launch *l, CUstream stream, void **params, void
 static CUresult launch(const struct launch *l, CUstream stream, void **params, void **extra)
 {
 	const unsigned *g = l->grid, *b = l->block;
+	struct sim_activity activity, *a = NULL;
 	CUresult r = drv_check();
 
 	if (r)
@@ -30,9 +43,14 @@ static CUresult launch(const struct launch *l, CUstream stream, void **params, v
 	if (!g[0] || !g[1] || !g[2] || !b[0] || !b[1] || !b[2] || (size_t)b[0] * b[1] * b[2] > 1024 ||
 	    g[1] > 65535 || g[2] > 65535)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (unlikely(drv_watched(stream))) {
+		activity = activity_of(l);
+		a = &activity;
+	}
 	if (drv_kernels)
-		return run(l, stream, params, extra);
-	drv_capture(stream, NULL, NULL, 0);
+		return run(l, a, stream, params, extra);
+	if (!drv_capture(stream, a, NULL, NULL, 0) && a)
+		drv_did(a, stream);
 	return CUDA_SUCCESS;
 }
 

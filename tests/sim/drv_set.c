@@ -33,13 +33,44 @@ CUresult fill_run(void *args)
 	return fill(f->dst, f->pitch, f->value, f->unit, f->width, f->height);
 }
 
+struct sim_activity fill_activity(const struct fill *f)
+{
+	return (struct sim_activity) {
+		.kind = SIM_SET, .to = SIM_DEVICE, .bytes = f->unit * f->width * f->height, .value = f->value,
+	};
+}
+
+static CUresult fill_now(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit, size_t width, size_t height)
+{
+	const struct fill f = { dst, pitch, value, unit, width, height };
+	CUresult r = fill_run((void *)&f);
+
+	if (!r && unlikely(drv_activity)) {
+		struct sim_activity a = fill_activity(&f);
+
+		drv_did(&a, NULL);
+	}
+	return r;
+}
+
 static CUresult fill_async(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit, size_t width,
 			   size_t height, CUstream stream)
 {
 	const struct fill f = { dst, pitch, value, unit, width, height };
+	struct sim_activity activity, *a = NULL;
+	CUresult r;
 
-	return drv_capture(stream, fill_run, &f, sizeof(f)) ? CUDA_SUCCESS :
-		fill(dst, pitch, value, unit, width, height);
+	if (unlikely(drv_watched(stream))) {
+		activity = fill_activity(&f);
+		activity.async = 1;
+		a = &activity;
+	}
+	if (drv_capture(stream, a, fill_run, &f, sizeof(f)))
+		return CUDA_SUCCESS;
+	r = fill(dst, pitch, value, unit, width, height);
+	if (!r && a)
+		drv_did(a, stream);
+	return r;
 }
 
 #define TRACE_SET "0x%lx %u %zu", P(dst), (unsigned)value, count
@@ -47,7 +78,7 @@ static CUresult fill_async(CUdeviceptr dst, size_t pitch, unsigned value, size_t
 	DRV_PTDS(name, (CUdeviceptr dst, type value, size_t count), (dst, value, count), \
 		 TRACE_SET) \
 	{ \
-		return fill(dst, 0, value, sizeof(value), count, 1); \
+		return fill_now(dst, 0, value, sizeof(value), count, 1); \
 	} \
 	DRV_PTSZ(async, (CUdeviceptr dst, type value, size_t count, CUstream stream), \
 		 (dst, value, count, stream), TRACE_SET) \
@@ -60,7 +91,7 @@ static CUresult fill_async(CUdeviceptr dst, size_t pitch, unsigned value, size_t
 	DRV_PTDS(name, (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height), \
 		 (dst, pitch, value, width, height), TRACE_SET_2D) \
 	{ \
-		return fill(dst, pitch, value, sizeof(value), width, height); \
+		return fill_now(dst, pitch, value, sizeof(value), width, height); \
 	} \
 	DRV_PTSZ(async, (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height, \
 			 CUstream stream), \

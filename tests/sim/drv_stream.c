@@ -23,12 +23,14 @@ CUstream drv_stream(CUstream stream)
 }
 
 /* Captured nodes run in the order in which they were captured: no other order is right in more programs. */
-int drv_capture(CUstream stream, work_fn *run, const void *args, size_t size)
+int drv_capture(CUstream stream, const struct sim_activity *activity, work_fn *run, const void *args, size_t size)
 {
 	CUstream s = drv_stream(stream);
 
 	if (!s || !s->capturing)
 		return unlikely(drv_faults) && drv_current() && drv_current()->fault;
+	if (activity)
+		drv_graph_node(s->capturing, activity);
 	if (!drv_kernels)
 		__atomic_add_fetch(&s->capturing->nodes, 1, __ATOMIC_RELAXED);
 	else if (run && !graph_add(s->capturing, run, args, size, NULL))
@@ -174,7 +176,7 @@ DRV_PTSZ(cuLaunchHostFunc, (CUstream stream, CUhostFn fn, void *data), (stream, 
 
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!drv_capture(stream, host_run, &p, sizeof(p)))
+	if (!drv_capture(stream, NULL, host_run, &p, sizeof(p)))
 		fn(data);
 	return CUDA_SUCCESS;
 }
@@ -208,7 +210,7 @@ DRV_PTSZ(cuEventRecord, (CUevent event, CUstream stream), (event, stream),
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	event->capture = s && s->capturing ? s->capturing->capture : 0;
-	if (!drv_capture(stream, NULL, NULL, 0)) {
+	if (!drv_capture(stream, NULL, NULL, NULL, 0)) {
 		clock_gettime(CLOCK_MONOTONIC, &event->when);
 		if (drv_kernels && drv_current())
 			event->model = drv_clock(drv_current()->dev);

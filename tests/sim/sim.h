@@ -12,6 +12,7 @@
  * SIM_KERNEL_STEPS  instructions after which a kernel is stopped: see interp/interp.h
  * SIM_TRACE       file to append a line a call to: "rt|drv FUNC ARGS RESULT";
  *                 %p in its name becomes the process id
+ * CUDA_INJECTION64_PATH  a library that cuInit() loads, to call its InitializeInjection()
  */
 #ifndef SIM_H
 #define SIM_H

@@ -20,6 +20,7 @@ enum cupti_result {
 	CUPTI_BAD_PARAMETER = 1,
 	CUPTI_BAD_OPERATION = 7,		/* such as a flush without callbacks */
 	CUPTI_NO_MEMORY = 8,
+	CUPTI_TOO_SMALL = 10,			/* PARAMETER_SIZE_NOT_SUFFICIENT */
 	CUPTI_NO_MORE = 12,			/* MAX_LIMIT_REACHED: the buffer's records end */
 	CUPTI_NOT_COMPATIBLE = 14,		/* an activity excludes another */
 	CUPTI_NOT_INITIALIZED = 15,		/* before 13.0 also: there is no driver */

@@ -176,7 +176,7 @@ $(T_BIN)/cupti: $(T_OBJ)/workloads/cupti.o $(T_LIBCUDA) | $(T_BIN) $(T_CUPTI)
 
 TEST_FILES += $(T_LIB)/libinjected.so
 $(T_LIB)/libinjected.so: $(T_DIR)/workloads/injected.c $(T_LIBCUDA) | $(T_LIB) $(T_OBJ)/workloads
-	$(Q)$(CC) $(T_CFLAGS) -fPIC -MF $(T_OBJ)/workloads/injected.d -shared $(TEST_LDFLAGS) $< -o $@
+	$(Q)$(CC) $(T_CFLAGS) -fPIC -MF $(T_OBJ)/workloads/injected.d -shared $< $(T_LIBCUDA) -Wl,-rpath,'$$ORIGIN' $(TEST_LDFLAGS) -o $@
 
 $(T_BIN)/nccl: $(T_OBJ)/workloads/nccl.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread

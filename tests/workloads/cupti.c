@@ -188,13 +188,15 @@ static void try(enum cupti_result r, const char *word)
 	printf("%s of %s\n", text, word);
 }
 
-/* Begins anywhere: 7 blocks of 32 threads */
+/* 7 blocks of 32 threads; others: each launch in another stream */
 static void kernels(unsigned long n, const char *name, CUstream stream, bool others)
 {
 	CUmodule module;
 	CUfunction f;
+	char image[600];
 
-	MUST(cuModuleLoadData(&module, "image"));
+	snprintf(image, sizeof(image), ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; }\n", name);
+	MUST(cuModuleLoadData(&module, image));
 	MUST(cuModuleGetFunction(&f, module, name));
 	while (n--) {
 		if (others)
@@ -211,17 +213,17 @@ static void copy(char kind, unsigned long n, size_t size)
 	CUdeviceptr device, other;
 	CUcontext beside;
 
-	MUST(cuMemAlloc(&device, size));
+	MUST(cuMemAlloc_v2(&device, size));
 	MUST(cuDevicePrimaryCtxRetain(&beside, 1));
-	MUST(cuCtxPushCurrent(beside));
-	MUST(cuMemAlloc(&other, size));
-	MUST(cuCtxPopCurrent(NULL));
+	MUST(cuCtxPushCurrent_v2(beside));
+	MUST(cuMemAlloc_v2(&other, size));
+	MUST(cuCtxPopCurrent_v2(NULL));
 	while (n--)
 		switch (kind) {
-		case 'c': MUST(cuMemcpyHtoD(device, host, size)); break;
-		case 'b': MUST(cuMemcpyDtoHAsync(host, device, size, NULL)); break;
+		case 'c': MUST(cuMemcpyHtoD_v2(device, host, size)); break;
+		case 'b': MUST(cuMemcpyDtoHAsync_v2(host, device, size, NULL)); break;
 		case 'p': MUST(cuMemcpyPeer(other, beside, device, NULL, size)); break;
-		case 's': MUST(cuMemsetD8(device, 7, size)); break;
+		case 's': MUST(cuMemsetD8_v2(device, 7, size)); break;
 		}
 	free(host);
 }
@@ -234,12 +236,12 @@ static void graph(unsigned long n, unsigned long num, const char *name)
 	CUgraph graph;
 	char host[64] = "";
 
-	MUST(cuMemAlloc(&device, 64));
+	MUST(cuMemAlloc_v2(&device, 64));
 	MUST(cuStreamCreate(&stream, 0));
-	MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	MUST(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
 	kernels(num, name, stream, false);
 	MUST(cuMemsetD8Async(device, 7, 64, stream));
-	MUST(cuMemcpyHtoDAsync(device, host, 64, stream));
+	MUST(cuMemcpyHtoDAsync_v2(device, host, 64, stream));
 	MUST(cuStreamEndCapture(stream, &graph));
 	MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
 	MUST(cuGraphDestroy(graph));
@@ -349,7 +351,7 @@ int main(int argc, char **argv)
 	MUST(cupti.cuptiActivityRegisterCallbacks(request, complete));
 	MUST(cuInit(0));
 	MUST(cuDevicePrimaryCtxRetain(&ctx, 0));
-	MUST(cuCtxPushCurrent(ctx));
+	MUST(cuCtxPushCurrent_v2(ctx));
 	words(argv + 2);
 	print();
 	return 0;

@@ -329,6 +329,20 @@ static void worker_start(void)
 		pthread_detach(thread);
 }
 
+/* In a child that does not exec nothing is delivered but by flushes. */
+static void hold(void) { pthread_mutex_lock(&lock); }
+static void release(void) { pthread_mutex_unlock(&lock); }
+static void release_child(void)
+{
+	pthread_mutex_init(&delivering, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(hold, release, release_child);
+}
+
 /* ---- Records */
 
 static void put_hostile(const struct cupti_kernel *kernel)

@@ -64,6 +64,8 @@ GPUPROBE   := $(O)/libcudagpuprobe.so
 PTXAS    := $(O)/cudagpuprobe-ptxas
 PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/ptxas*.c))
 GPUPROBE_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/*.c)))
+GPUTIME    := $(O)/libcudagputime.so
+GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gputime/*.c))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
@@ -73,7 +75,7 @@ INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 # what the tools print with --json, from their tables of fields
 SCHEMA := $(O)/json-schema.json
 
-all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(INJECT) $(SCHEMA)
+all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(GPUTIME) $(INJECT) $(SCHEMA)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -86,7 +88,7 @@ $(O)/%.o: %.c $(DEFS)
 	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
 # a sanitizer would have to be in the program first
-$(GPUPROBE_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
+$(GPUPROBE_O) $(GPUTIME_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
 $(O)/pic/%.o: %.c
 	@echo "  PIC   $<"
 	$(Q)mkdir -p $(@D)
@@ -98,6 +100,11 @@ $(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
 		-Wl,--as-needed -pthread -ldl -o $@
+
+$(GPUTIME): $(GPUTIME_O) tools/gputime/gputime.map
+	@echo "  SO    $(@F)"
+	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
+		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -pthread -ldl -o $@
 
 # Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does
 $(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/select.o $(O)/libcommon.a
@@ -266,7 +273,7 @@ check-libs: setup-libs
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(INJECT:$(O)/%=$(O)/static/%)
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(INJECT:$(O)/%=$(O)/static/%)
 
 # beside them, as they look for them there
 $(O)/static/%.so: $(O)/%.so
@@ -323,15 +330,17 @@ install: install-tools $(if $(EXPORTER),install-exporter)
 
 install-tools: all
 	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
-	install -d $(MAN7) $(SHARE)/bt $(LIBDIR)
+	install -d $(MAN7) $(SHARE)/bt $(SHARE)/gputime $(LIBDIR)
 	install -d $(LIBDIR)/inject
-	install -m 644 $(GPUPROBE) $(LIBDIR)
+	install -m 644 $(GPUPROBE) $(GPUTIME) $(LIBDIR)
 	install -m 644 $(INJECT) $(LIBDIR)/inject
 	install $(PTXAS) $(LIBDIR)
 	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 $(SCHEMA) $(SHARE)
 	install -m 644 scripts/bt/*.bt $(SHARE)/bt
+	install -m 644 etc/systemd/gputime.conf etc/kubernetes/gputime.yaml $(SHARE)/gputime
+	sed -i 's|/usr/lib/|$(PREFIX)/lib/|' $(SHARE)/gputime/*
 
 # the unit names the program where it is; what the administrator has changed stays
 install-exporter: all
@@ -342,7 +351,7 @@ install-exporter: all
 	install -m 644 etc/prometheus/*.yml $(SHARE)/prometheus
 	sed -i 's|/usr/local/share|$(PREFIX)/share|' $(SHARE)/prometheus/alerts.yml
 	install -m 644 etc/grafana/*.json $(SHARE)/grafana
-	install -m 644 etc/kubernetes/* $(SHARE)/kubernetes
+	install -m 644 $(filter-out %/gputime.yaml,$(wildcard etc/kubernetes/*)) $(SHARE)/kubernetes
 
 # but what the administrator may have changed
 uninstall:

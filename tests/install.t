@@ -17,10 +17,11 @@ for t in $tools; do
 done >"$tmp/programs"
 {
 	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
-	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
+	(cd etc && find prometheus grafana kubernetes -type f ! -name gputime.yaml) | sed 's|^|share/cuda-bpf-tools/|'
+	printf 'share/cuda-bpf-tools/gputime/%s\n' gputime.conf gputime.yaml
 	echo lib/systemd/system/cudaexporter.service
 	echo share/cuda-bpf-tools/json-schema.json
-	printf 'lib/cuda-bpf-tools/%s\n' libcudagpuprobe.so cudagpuprobe-ptxas cudagpuprobe-ptxas-blackwell
+	printf 'lib/cuda-bpf-tools/%s\n' libcudagpuprobe.so libcudagputime.so cudagpuprobe-ptxas cudagpuprobe-ptxas-blackwell
 	for t in $tools; do
 		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/inject/$t.so"
 	done

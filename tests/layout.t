@@ -21,7 +21,7 @@ includes common tools bpf >"$tmp/includes"
 it "tests/layout.rooms has every room, and no others"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/gputime tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
@@ -134,6 +134,8 @@ cat >"$tmp/once" <<-'END'
 	tools/gpuprobe/entry.c	the same: who has called
 	tools/gpuprobe/entry_dl.c	the same
 	tools/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
+	tools/gputime/gputime.c	the driver passes nothing of ours
+	tools/gputime/activity.c	CUPTI neither
 	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
 	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
 	common/base/cpu_limit.c	the handler's: where it leaves to

@@ -17,7 +17,8 @@ BEGIN {
 	json["INT"] = "'type': 'integer'"
 	json["SIGNED"] = "'type': ['integer', 'null']"
 	json["UINT"] = json["SIZE"] = json["US"] = json["DEVICE"] = "'type': ['integer', 'null'], 'minimum': 0"
-	json["TIME"] = json["REAL"] = "'type': 'number'"
+	json["TIME"] = "'type': 'number'"
+	json["REAL"] = "'type': ['number', 'null']"
 	json["BOOL"] = "'type': 'boolean'"
 	json["STR"] = "'type': ['string', 'null']"
 	json["PTR"] = json["STR"] ", 'pattern': '^0x[0-9a-f]+$'"
@@ -100,7 +101,7 @@ FNR == 1 {
 	split("", words); split("", macro); table = ""
 	gsub(/@/, "", objects)	# where another word of "type" goes, of the same file
 }
-/^OUT_WORD\(/ { name = part_of("[(][a-z_]+", 1, 0); words[name] = part_of("\"[a-z]+\"", 1, 1) }
+/^OUT_WORD\(/ { name = part_of("[(][a-z_]+", 1, 0); words[name] = part_of("\"[a-z_]+\"", 1, 1) }
 /\.type = &[a-z_]+;/ { sub(/@/, ", '" words[part_of("&[a-z_]+", 1, 0)] "'@", objects) }
 /^#define [A-Z]+_FIELDS[ \t]/ { inside = $2; next }
 inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; next }

@@ -37,6 +37,7 @@ static const struct usage usage = {
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --graphs -p 181 -d 10 # CUDA graphs: what they run, how often\n"
+	"  cudalaunchtop --gpu-time -c ./train # how long kernels run on the GPU\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n",
 };
 
@@ -52,6 +53,9 @@ struct top {
 	bool batch, live;
 	bool folded;		/* all lines, each with its stack, for flame graphs */
 	bool reported;		/* a block of text was already printed */
+	bool gpu_time, nodes;	/* nodes: of each kernel of a graph */
+	const char *sample;		/* of GPU time: "RUN/PERIOD" */
+	struct gpu_time gpu;
 	char *who;
 	unsigned classes;
 	struct session session;
@@ -70,7 +74,7 @@ OUT_WORD(row_type, "launches");
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) }
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { STREAM = 7, GRID = 15, FAILED = 19, STACK };
+enum { STREAM = 7, GRID = 15, FAILED = 19, STACK, GPU, GPU_LAST = GPU + 4, FIELDS_END };
 static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
 	LAUNCH_FIELDS,
@@ -88,7 +92,12 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* with a grid or block that no GPU can launch */
 	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: that returned an error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
-	{ 0 }
+	[GPU] = { "gpu_runs", NULL, 0, OUT_UINT, AT(gpu_n) },	/* with --gpu-time: runs on the GPU that ended in the interval; null if not measured, or in another row of the kernel */
+	{ "gpu_ns", NULL, 0, OUT_UINT, AT(gpu_ns) },	/* with --gpu-time: how long they took */
+	{ "gpu_share", NULL, 0, OUT_REAL, AT(gpu_share) },	/* with --gpu-time: of the interval; more than 1 if kernels ran beside each other */
+	{ "gpu_mean_ns", NULL, 0, OUT_UINT, AT(gpu_mean) },	/* with --gpu-time: of a run; null if there was none */
+	{ "gpu_p99_ns", NULL, 0, OUT_UINT, AT(gpu_spread.p99) },	/* with --gpu-time: 99th percentile of the runs */
+	[FIELDS_END] = { 0 }
 };
 
 OUT_WORD(graph_type, "graph");
@@ -110,7 +119,7 @@ static const struct field graph_fields[] = {	/* for JSON, with --graphs */
 	{ "capture_memory", NULL, 0, OUT_UINT, AT(items.taken) },	/* bytes: that the capturing thread allocated meanwhile */
 	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: launches that returned an error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },	/* of the call that ended its capture, or else that instantiated it */
-	{ 0 }
+	[FIELDS_END] = { 0 }	/* as many as all_fields has */
 };
 
 /* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if the output is not
@@ -134,6 +143,8 @@ static void report_json(struct top *t, size_t n)
 	fields[STREAM].key = v->streams ? "stream" : NULL;
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
+	for (int i = GPU; i <= GPU_LAST && !v->by_graph; i++)
+		fields[i].key = v->gpu ? fields[i].key : NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct launch_line *l = &v->lines[i];
 
@@ -236,15 +247,41 @@ static bool tick(void *ctx)
 	struct top *t = ctx;
 
 	launch_probes_tick(&t->probes);
+	if (t->gpu_time)
+		gpu_time_tick(&t->gpu);
 	launches_tick(t->view.launches);
 	return !screen_is_open() || top_view_keys(&t->view.screen);
+}
+
+static void check_gpu_time(struct top *t)
+{
+	struct launch_view *v = &t->view;
+
+	if (!t->gpu_time && v->sort == SORT_TIME)
+		usage_error("--sort time requires --gpu-time");
+	if (!t->gpu_time && (t->nodes || t->sample))
+		usage_error("%s requires --gpu-time", t->nodes ? "--graph-nodes" : "--sample");
+	if (!t->gpu_time)
+		return;
+	if (v->by_graph || v->streams || v->stacks || t->folded)
+		usage_error("--gpu-time cannot be combined with --graphs, --per-stream, --stacks or --folded");
+	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0);
+	if (t->sample)
+		gpu_time_sample(&t->gpu, t->sample);
+	v->gpu = &t->gpu;
+	v->only = t->session.devices;
+	if (v->sort < 0)
+		v->sort = SORT_TIME;
 }
 
 static void check(void *ctx)
 {
 	struct top *t = ctx;
-	const struct launch_view *v = &t->view;
+	struct launch_view *v = &t->view;
 
+	check_gpu_time(t);
+	if (v->sort < 0)
+		v->sort = SORT_LAUNCHES;
 	if (v->by_graph && (v->by_process || t->folded))
 		usage_error("--graphs cannot be combined with --per-process or --folded");
 	if (v->by_process && v->stacks)
@@ -290,6 +327,13 @@ static void loaded(void *ctx)
 	t->view.launches->captures = (struct captures)CAPTURES_OF(t->skel);
 	process_on_end(&t->session.processes, launches_ended, t->view.launches);
 	t->session.processes.keeps_ended = t->session.reads_at_exec = true;
+	if (t->gpu_time) {
+		gpu_time_open(&t->gpu, &t->session.processes);
+		t->gpu.keep = t->session.pid_list || t->session.command;
+		process_on_end(&t->session.processes, gpu_time_ended, &t->gpu);
+		if (t->session.command)
+			gpu_time_begin(&t->gpu);
+	}
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
 }
 
@@ -315,6 +359,8 @@ static int stop(void *ctx, int sig)
 	struct top *t = ctx;
 
 	screen_close();
+	if (t->gpu_time)
+		gpu_time_stop(&t->gpu);
 	if (t->live || !t->events.counted_out)
 		report_block(t, t->live || !t->events.interval_ns);
 	if (launches_impossible(t->view.launches) && !t->view.failed)
@@ -327,6 +373,8 @@ static int finish(void *ctx, int status)
 {
 	struct top *t = ctx;
 
+	if (t->gpu_time)
+		gpu_time_close(&t->gpu);
 	if (t->view.launches->lost_nodes)
 		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, t->view.launches->lost_nodes);
 	launches_free(t->view.launches);
@@ -337,7 +385,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.session = SESSION_INIT,
+		.session = SESSION_INIT, .view.sort = -1,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const struct opt opts[] = {
@@ -352,8 +400,11 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "folded", &top.folded, "print one line per stack, for flame graphs: launches"),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
+		OPT_FLAG(0, "gpu-time", &top.gpu_time, "show the time of kernels on the GPU, by CUPTI"),
+		OPT_FLAG(0, "graph-nodes", &top.nodes, "with --gpu-time: of each kernel of a graph, not the whole"),
+		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
-		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &top.view.sort, "sort order; default: launches"),
+		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &top.view.sort, "sort order; default: launches, with --gpu-time: time"),
 		OPT_END
 	};
 	const struct tool tool = {

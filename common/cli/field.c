@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -221,7 +222,12 @@ static int real_text(FILE *file, const struct field *f, const void *at)
 
 static void real_json(const void *at)
 {
-	printf("%.3f", *(const double *)at);
+	const double value = *(const double *)at;
+
+	if (isnan(value))
+		fputs("null", stdout);
+	else
+		printf("%.3f", value);
 }
 
 /* ---- times */

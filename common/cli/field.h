@@ -46,7 +46,7 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 				 * first is 0 */
 #define OUT_BOOL  (&field_bool)	/* bool, JSON only */
 #define OUT_HIST  (&field_hist)	/* const unsigned long long *: slots for hist.h, JSON only */
-#define OUT_REAL  (&field_real)	/* double, three decimals */
+#define OUT_REAL  (&field_real)	/* double, three decimals; NAN is null in JSON */
 #define OUT_PRINT (&field_print)	/* struct out_print: a function prints the value, as text
 					 * or JSON */
 

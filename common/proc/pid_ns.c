@@ -15,21 +15,41 @@ struct search {
 	char *found;
 };
 
-/* Return true if the process has this pid in a namespace other than ours.
- * "NSpid:	4711	17	1": its pids from our namespace to the innermost. */
-static bool has_inner(int pid, int inner)
+enum { LINE = 512 };
+
+/* Returns where in the line the process's pids begin, from our namespace to the innermost: "NSpid:	4711	17	1"; NULL if it is
+ * gone. */
+static const char *read_pids(int pid, char line[LINE])
 {
-	char name[32], line[512] = "";
-	const char *number;
+	char name[32];
 	FILE *f;
 
+	*line = '\0';
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	f = fopen(name, "re");
-	while (f && fgets(line, sizeof(line), f) && strncmp(line, "NSpid:", 6))
+	while (f && fgets(line, LINE, f) && strncmp(line, "NSpid:", 6))
 		;
 	if (f)
 		fclose(f);
-	number = strncmp(line, "NSpid:", 6) ? NULL : strchr(line, '\t');
+	return strncmp(line, "NSpid:", 6) ? NULL : strchr(line, '\t');
+}
+
+int pid_in_namespace(int pid)
+{
+	char line[LINE];
+	const char *number = read_pids(pid, line), *last = number;
+
+	while (number && (number = strchr(number + 1, '\t')))
+		last = number;
+	return last ? atoi(last) : 0;
+}
+
+/* Return true if the process has this pid in a namespace other than ours. */
+static bool has_inner(int pid, int inner)
+{
+	char line[LINE];
+	const char *number = read_pids(pid, line);
+
 	while (number && (number = strchr(number + 1, '\t')))
 		if (atoi(number) == inner)
 			return true;

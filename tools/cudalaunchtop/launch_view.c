@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/device.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/escape.h"
@@ -13,8 +15,6 @@
 #include "cudalaunchtop/name_fit.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-
-enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID };
 
 /* Columns: of STREAM; that names get if they are that long; that a table of processes needs without
  * being narrow. */
@@ -50,6 +50,8 @@ static int by_sort(const void *a, const void *b, void *ctx)
 		order = more_first(threads_of(&p->row), threads_of(&q->row));
 	else if (v->sort == SORT_NAME)
 		order = strcmp(p->kernel ? p->kernel : p->row.comm, q->kernel ? q->kernel : q->row.comm);
+	else if (v->sort == SORT_TIME)
+		order = more_first(p->gpu.ns, q->gpu.ns);
 	else if (v->sort == SORT_PID)
 		order = more_first(q->row.pid, p->row.pid);
 	order = order ? order : more_first(p->row.total.launches, q->row.total.launches);
@@ -80,6 +82,166 @@ static void set_kernel(const struct launch_view *v, struct launch_line *l)
 	l->kernel = !r->kernel ? l->address : v->full ? r->kernel->full : r->kernel->brief;
 }
 
+/* ---- GPU time */
+
+/* What ran on the GPU under one name. */
+struct gpu_row {
+	int pid;
+	unsigned int device;
+	const char *comm;
+	char *text;		/* that a line has as its kernel */
+	const struct kernel *kernel;
+	bool graph, found;	/* found: a line has it */
+	struct gpu_sum sum;
+};
+
+struct gpu_rows {
+	const struct launch_view *v;
+	struct gpu_row *all;
+	size_t n, room;
+	bool whole;
+};
+
+static void add_row(void *ctx, const struct gpu_tally *t)
+{
+	const struct gpu_sum *sum;
+	struct gpu_rows *r = ctx;
+	const struct kernel *k = t->key.kernel;
+
+	sum = r->whole ? &t->total : &t->last;
+	if (!sum->n || (r->v->only && !device_is_in(r->v->only, t->key.device)))
+		return;
+	if (r->n == r->room) {
+		r->room = r->room ? 2 * r->room : 64;
+		r->all = xrealloc(r->all, r->room, sizeof(*r->all));
+	}
+	r->all[r->n++] = (struct gpu_row){
+		.pid = t->pid, .device = t->key.device, .comm = t->comm, .kernel = k, .graph = t->key.kind == GPUTIME_GRAPH, .sum = *sum,
+		.text = r->v->by_process ? xstrdup("") : t->key.kind == GPUTIME_GRAPH ? xprintf("#%u", t->key.graph) :
+			xstrdup(!k ? "[unknown]" : r->v->full ? k->full : k->brief),
+	};
+}
+
+static int by_name(int pid, const char *text, const struct gpu_row *r)
+{
+	return pid != r->pid ? pid < r->pid ? -1 : 1 : strcmp(text, r->text);
+}
+
+static int by_device(unsigned int device, const struct gpu_row *r)
+{
+	return (device > r->device) - (device < r->device);
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const struct gpu_row *p = a;
+
+	return by_name(p->pid, p->text, b) ?: by_device(p->device, b);
+}
+
+static int by_line_name(const void *a, const void *b)
+{
+	const struct launch_line *l = a;
+
+	return by_name(l->row.pid, l->kernel ? l->kernel : "", b);
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct launch_line *l = a;
+
+	return by_line_name(a, b) ?: by_device(l->row.device, b);
+}
+
+/* Rows sorted, one for each name. */
+static struct gpu_rows gpu_rows(const struct launch_view *v, bool whole)
+{
+	struct gpu_rows r = { .v = v, .whole = whole };
+	size_t to = 0;
+
+	if (v->gpu)
+		gpu_time_each(v->gpu, add_row, &r);
+	if (r.n)
+		qsort(r.all, r.n, sizeof(*r.all), by_row);
+	for (size_t i = 1; i < r.n; i++) {
+		if (by_row(&r.all[to], &r.all[i])) {
+			r.all[++to] = r.all[i];
+			continue;
+		}
+		gpu_sum_add(&r.all[to].sum, &r.all[i].sum);
+		free(r.all[i].text);
+	}
+	r.n = r.n ? to + 1 : 0;
+	return r;
+}
+
+/* Of what was launched before the interval, or by the GPU itself. */
+static void add_line(struct launch_view *v, const struct gpu_row *r)
+{
+	struct launch_line *l = &v->lines[v->n++];
+
+	l->row = (struct launch_row){
+		.pid = r->pid, .device = r->device, .comm = r->comm, .kernel = r->kernel,
+		.kind = v->by_process ? -1 : r->graph ? LAUNCH_GRAPH : LAUNCH_KERNEL,
+	};
+	l->time = v->counted;
+	l->interval = v->interval;
+	l->threads = NO_VALUE;
+	l->kind = v->by_process ? NULL : r->graph ? "graph" : "kernel";
+	l->address = v->by_process ? NULL : xstrdup(r->text);
+	l->kernel = l->address;
+	l->gpu = r->sum;
+	devices_see(&v->devices, r->device);
+	set_container(v, l);
+}
+
+static void set_gpu(const struct launch_view *v, struct launch_line *l)
+{
+	const struct gpu_sum *s = &l->gpu;
+
+	l->gpu_unknown |= !v->gpu || !gpu_time_measured(v->gpu, l->row.pid);
+	l->gpu_n = l->gpu_unknown ? NO_VALUE : s->n;
+	l->gpu_ns = l->gpu_unknown ? NO_VALUE : s->ns;
+	l->gpu_mean = s->n ? s->ns / s->n : NO_VALUE;
+	l->gpu_spread = hist_spread(s->slots, s->n ? s->least : NO_VALUE, s->most);
+	l->gpu_share = l->gpu_unknown ? NAN : v->interval > 0 ? s->ns / 1e9 / v->interval : 0;
+}
+
+/* The time of a line's device; or, if that is not known, all that has its name and no line yet.  A kernel that is launched
+ * cooperatively and otherwise has two lines: the first one has the time. */
+static void find_time(const struct gpu_rows *rows, struct launch_line *l)
+{
+	const bool known = l->row.device;
+	struct gpu_row *r = l->row.kind == LAUNCH_GRAPH || !rows->n ? NULL :
+			    bsearch(l, rows->all, rows->n, sizeof(*r), known ? by_line : by_line_name);
+
+	while (r && !known && r > rows->all && !by_line_name(l, r - 1))
+		r--;
+	for (; r && r < rows->all + rows->n && !(known ? by_line : by_line_name)(l, r); r++) {
+		if (!r->found)
+			gpu_sum_add(&l->gpu, &r->sum);
+		l->gpu_unknown |= r->found && known;
+		r->found = true;
+	}
+}
+
+/* Sets the time of the lines; those that are missing are added: there is room. */
+static void add_gpu_time(struct launch_view *v, struct gpu_rows *rows)
+{
+	for (int known = 1; known >= 0; known--)
+		for (size_t i = 0; i < v->n; i++)
+			if (!!v->lines[i].row.device == known)
+				find_time(rows, &v->lines[i]);
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!rows->all[i].found)
+			add_line(v, &rows->all[i]);
+		free(rows->all[i].text);
+	}
+	for (size_t i = 0; i < v->n; i++)
+		set_gpu(v, &v->lines[i]);
+	free(rows->all);
+}
+
 /* Sets the lines; idle: also those that were launched only before the interval. */
 static void set_lines(struct launch_view *v, bool whole, bool idle)
 {
@@ -87,8 +249,9 @@ static void set_lines(struct launch_view *v, bool whole, bool idle)
 			      LAUNCHES_BY_BRIEF;
 	size_t nrows;
 	struct launch_row *rows = launches_rows(v->launches, by, &nrows);
+	struct gpu_rows gpu = gpu_rows(v, whole);
 
-	v->lines = xcalloc(nrows + 1, sizeof(*v->lines));
+	v->lines = xcalloc(nrows + gpu.n + 1, sizeof(*v->lines));
 	v->n = 0;
 	for (size_t i = 0; i < nrows; i++) {
 		struct launch_line *l = &v->lines[v->n];
@@ -109,6 +272,7 @@ static void set_lines(struct launch_view *v, bool whole, bool idle)
 		v->n++;
 	}
 	free(rows);
+	add_gpu_time(v, &gpu);
 	qsort_r(v->lines, v->n, sizeof(*v->lines), by_sort, v);
 }
 
@@ -117,6 +281,8 @@ static void count(struct launch_view *v, bool whole)
 	unsigned long long from = whole ? v->began : v->counted;
 
 	launches_count(v->launches);
+	if (v->gpu)
+		gpu_time_count(v->gpu);
 	v->counted = clock_ns();
 	v->interval = (v->counted - from) / 1e9;
 }
@@ -170,7 +336,7 @@ static void widest(struct launch_view *v, size_t n, bool narrow)
 	char buf[40];
 
 	v->narrow = narrow;
-	v->shapes = !narrow && !v->by_graph;
+	v->shapes = !narrow && !v->by_graph && !v->gpu;
 	v->comm = narrow ? 10 : 15;
 	v->grid = 11;
 	v->block = 10;
@@ -221,7 +387,7 @@ void launch_view_columns(struct launch_view *v, size_t n, int columns)
 		return;
 	v->fit = fit_names(v, n);
 	wanted = name_fit_longest(v->fit) < NAME ? name_fit_longest(v->fit) : NAME;
-	v->shapes = columns - columns_before(v) >= wanted;
+	v->shapes = !v->gpu && columns - columns_before(v) >= wanted;
 	if (columns - columns_before(v) < wanted)
 		widest(v, n, true);
 	v->name = columns - columns_before(v);
@@ -242,6 +408,8 @@ void launch_view_head(const struct launch_view *v, FILE *f)
 		fprintf(f, " %*s", STREAM, "STREAM");
 	if (v->failed)
 		fprintf(f, " %8s", "FAILED");
+	if (v->gpu)
+		fprintf(f, " %10s %5s %9s %9s", "GPU(ms)", "%GPU", "MEAN(us)", "P99(us)");
 	if (v->by_process && v->containers_shown)
 		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
 	if (v->by_process)
@@ -252,7 +420,7 @@ void launch_view_head(const struct launch_view *v, FILE *f)
 	}
 	if (v->shapes)
 		fprintf(f, " %-*s %-*s", v->grid, "GRID", v->block, "BLOCK");
-	if (!v->narrow)
+	if (!v->narrow && !v->gpu)
 		fprintf(f, " %*s", v->threads, "THREADS");
 	fputs(" KERNEL", f);
 }
@@ -302,6 +470,18 @@ static void graph_columns(FILE *f, const struct launch_line *l)
 	fprintf(f, " %s%s", l->row.unknown ? "[kernels unknown] " : "", l->kernel);
 }
 
+static void gpu_columns(FILE *f, const struct launch_line *l)
+{
+	if (l->gpu_unknown)
+		fprintf(f, " %10s %5s", "-", "-");
+	else
+		fprintf(f, " %10.3f %5.1f", l->gpu.ns / 1e6, 100 * l->gpu_share);
+	if (l->gpu.n)
+		fprintf(f, " %9.1f %9.1f", l->gpu_mean / 1e3, l->gpu_spread.p99 / 1e3);
+	else
+		fprintf(f, " %9s %9s", "-", "-");
+}
+
 void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 {
 	const struct launch_line *l = &v->lines[i];
@@ -322,6 +502,8 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 	}
 	if (v->failed)
 		fprintf(f, " %8llu", r->last.failed);
+	if (v->gpu)
+		gpu_columns(f, l);
 	if (v->by_process && v->containers_shown)
 		fprintf(f, " %-*s", CONTAINER_ID - 1, *l->container ? l->container : "-");
 	if (v->by_process)
@@ -334,9 +516,9 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 		dim(f, v->grid, r->grid);
 		dim(f, v->block, r->block);
 	}
-	if (!v->narrow && threads_of(r))
+	if (!v->narrow && !v->gpu && threads_of(r))
 		fprintf(f, " %*llu", v->threads, threads_of(r));
-	else if (!v->narrow)
+	else if (!v->narrow && !v->gpu)
 		fprintf(f, " %*s", v->threads, "-");
 	fputc(' ', f);
 	kernel(v, f, i);
@@ -400,7 +582,7 @@ static void draw(void *ctx)
 
 static void press(void *ctx, int key)
 {
-	int sort = top_view_index("ltdni", key);
+	int sort = top_view_index("ltdnig", key);
 	struct launch_view *v = ctx;
 
 	if (sort >= 0)
@@ -417,7 +599,7 @@ void launch_screen_init(struct launch_view *v)
 		"  t  by total                             f  toggle full kernel names",
 		"  d  by threads per launch                v  toggle processes and kernels",
 		"  n  by name",
-		"  i  by PID",
+		"  i  by PID                               g  by GPU time, with --gpu-time",
 		NULL
 	};
 

@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cli/top_screen.h"
+#include "gputime/gpu_time.h"
 #include "cudalaunchtop/graph_view.h"
 #include "model/launches.h"
 #include "cli/field.h"
 #include "proc/process_table.h"
 #include "view/columns.h"
 
-#define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
+#define LAUNCH_SORT_WORDS "launches|total|threads|name|pid|time"
+enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID, SORT_TIME };
 
 struct launch_line {
 	struct launch_row row;
@@ -22,6 +24,11 @@ struct launch_line {
 	struct graph_items items;	/* of a graph; none otherwise */
 	unsigned long long time, threads;	/* threads: of a launch; NO_VALUE: unknown */
 	double interval, rate;
+	struct gpu_sum gpu;	/* what ran of it on the GPU in the interval; n is 0: nothing, or that is not measured */
+	struct hist_spread gpu_spread;
+	bool gpu_unknown;	/* not measured, or another line of this name has it */
+	double gpu_share;	/* of the interval; NAN if that is so */
+	unsigned long long gpu_mean, gpu_n, gpu_ns;	/* ns; NO_VALUE: likewise, mean also if nothing ran */
 	/* for JSON, set by the report: container, and whether all launches of the process were seen, and the graph's nodes */
 	const char *container_or_null;
 	bool complete, known;
@@ -31,6 +38,8 @@ struct launch_line {
 struct launch_view {
 	/* set by the tool */
 	struct launches *launches;
+	struct gpu_time *gpu;	/* NULL: it is not measured */
+	unsigned long long only;	/* devices, as in struct session; 0: all */
 	struct process_table *processes;
 	bool by_process, by_graph, streams, stacks, full, failed;
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */

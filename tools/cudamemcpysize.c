@@ -11,6 +11,7 @@
 #include "bpf/bpf_mmap.h"
 #include "cli/hist.h"
 #include "cli/row.h"
+#include "cudamemcpysize/gpu_copies.h"
 #include "model/aggregate.h"
 #include "model/inflight.h"
 #include "model/launches.h"
@@ -32,6 +33,7 @@ static const struct usage usage = {
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # large copies\n"
 	"  cudamemcpysize --per-stream -p 181 # each stream of a process separately\n"
 	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices\n"
+	"  cudamemcpysize --gpu-time -c ./train # with times of asynchronous copies\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
 	"  cudamemcpysize --folded -p 181 -d 10 >bytes # flamegraph.pl --countname bytes\n",
 };
@@ -108,7 +110,9 @@ static const struct { const char *keys[SHOWN_KEYS]; enum out_unit unit; } shown[
 
 struct copies {
 	bool pids, streams, stacks;	/* copies are also grouped by these */
-	bool folded, memset, times, bandwidths;
+	bool folded, memset, times, bandwidths, gpu_time;
+	const char *sample;	/* of GPU time: "RUN/PERIOD" */
+	struct gpu_copies gpu;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min, slower;	/* bytes; ns */
 	unsigned classes;
@@ -261,6 +265,8 @@ static void report(void *ctx)
 	if (!out_is_json() && !c->folded)
 		preexisting_head(&c->session.processes, n ? "" : c->inflight.n ? " no copies have ended" : " no copies", "copies");
 	now = clock_ns();
+	if (c->gpu_time)
+		gpu_copies_report(&c->gpu, &c->session.processes, now);
 	for (size_t i = 0; i < n; i++)
 		devices_see(&c->devices, groups[i]->key.device);
 	for (size_t i = 0; i < n; i++)
@@ -290,6 +296,8 @@ static bool tick(void *ctx)
 
 	if (c->replays)
 		launches_tick(c->replays);
+	if (c->gpu_time)
+		gpu_time_tick(&c->gpu.time);
 	return true;
 }
 
@@ -313,6 +321,12 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
+	if (c->sample && !c->gpu_time)
+		usage_error("--sample requires --gpu-time");
+	if (c->gpu_time && (c->stacks || c->folded || c->streams || c->min || c->slower))
+		usage_error("--gpu-time cannot be combined with --stacks, --folded, --per-stream, --min or --slower");
+	if (c->sample)
+		gpu_time_sample(&c->gpu.time, c->sample);
 	c->pids |= c->folded || c->session.json || c->streams;
 	c->devices.several = c->session.devices;
 	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
@@ -345,10 +359,27 @@ static void *open_skel(void *ctx)
 	return c->skel;
 }
 
+static void open_gpu_time(struct copies *c)
+{
+	struct gpu_time *t = &c->gpu.time;
+
+	c->gpu.pids = c->pids;
+	c->gpu.memset = c->memset;
+	c->gpu.direction = c->direction + 1;
+	c->gpu.devices = c->session.devices;
+	t->want = GPUTIME_COPIES;
+	gpu_time_open(t, &c->session.processes);
+	process_on_end(&c->session.processes, gpu_time_ended, t);
+	if (c->session.command)
+		gpu_time_begin(t);
+}
+
 static void loaded(void *ctx)
 {
 	struct copies *c = ctx;
 
+	if (c->gpu_time)
+		open_gpu_time(c);
 	if (!(c->classes & CUDA_REPLAYS))
 		return;
 	c->replays = launches_new(c->session.syms, c->skel->maps.counts, c->skel->maps.quick, &c->skel->bss->counts_shares, false);
@@ -366,10 +397,24 @@ static void start(void *ctx)
 	inflight_start(&c->inflight);
 }
 
+static int stop(void *ctx, int sig)
+{
+	struct copies *c = ctx;
+
+	if (c->events.counted_out)
+		return sig;
+	if (c->gpu_time)
+		gpu_time_stop(&c->gpu.time);
+	report(c);
+	return sig;
+}
+
 static int finish(void *ctx, int status)
 {
 	struct copies *c = ctx;
 
+	if (c->gpu_time)
+		gpu_time_close(&c->gpu.time);
 	if (c->unknown)
 		warning(0, "%llu launches of CUDA graphs that were made before tracing began: their copies are not counted", c->unknown);
 	if (c->replays && c->replays->lost_nodes)
@@ -398,6 +443,8 @@ int main(int argc, char **argv)
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_TIME(0, "slower", "US", &copies.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
+		OPT_FLAG(0, "gpu-time", &copies.gpu_time, "show how long copies take on the GPU, by CUPTI"),
+		OPT_STR(0, "sample", "RUN/PERIOD", &copies.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_FLAG(0, "memset", &copies.memset, "include memset"),
 		OPT_FLAG(0, "time", &copies.times, "show histograms of times; synchronous copies only"),
 		OPT_FLAG(0, "bandwidth", &copies.bandwidths, "show histograms of bandwidths; synchronous copies only"),
@@ -407,7 +454,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
 		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
-		.loaded = loaded, .start = start, .close = finish,
+		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

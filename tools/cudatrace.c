@@ -58,6 +58,10 @@ static void check(void *ctx)
 {
 	struct tracer *t = ctx;
 
+	if (t->trace.gpu_time && !t->trace.chrome)
+		usage_error("--gpu-time requires --chrome");
+	if (t->trace.nodes && !t->trace.gpu_time)
+		usage_error("--graph-nodes requires --gpu-time");
 	t->trace.only = t->session.devices;
 	trace_prepare(&t->trace);
 	t->trace.probes = &t->session.probes;
@@ -98,6 +102,17 @@ static void *open_skel(void *ctx)
 	return t->skel;
 }
 
+static void open_gpu_time(struct tracer *t)
+{
+	struct gpu_time *time = &t->trace.gpu.time;
+
+	time->want = GPUTIME_KERNELS | GPUTIME_COPIES | (t->trace.nodes ? GPUTIME_NODES : 0);
+	trace_gpu_open(&t->trace.gpu, &t->session.processes, &t->trace.timeline.out);
+	process_on_end(&t->session.processes, gpu_time_ended, time);
+	if (t->session.command)
+		gpu_time_begin(time);
+}
+
 static void loaded(void *ctx)
 {
 	struct tracer *t = ctx;
@@ -109,6 +124,8 @@ static void loaded(void *ctx)
 	t->trace.captures = (struct captures)CAPTURES_OF(t->skel);
 	if (t->trace.chrome && !t->session.list)
 		chrome_open(&t->trace.timeline.out, t->trace.chrome);
+	if (t->trace.gpu_time && !t->session.list)
+		open_gpu_time(t);
 }
 
 static void start(void *ctx)
@@ -138,7 +155,11 @@ static void show_inflight(struct tracer *t)
 
 static bool tick(void *ctx)
 {
-	return !trace_done(ctx);
+	struct trace *t = ctx;
+
+	if (t->gpu_time)
+		gpu_time_tick(&t->gpu.time);
+	return !trace_done(t);
 }
 
 static int stop(void *ctx, int sig)
@@ -160,6 +181,10 @@ static int finish(void *ctx, int status)
 {
 	struct tracer *t = ctx;
 
+	if (t->trace.gpu_time && t->trace.gpu.out) {
+		gpu_time_stop(&t->trace.gpu.time);
+		trace_gpu_close(&t->trace.gpu);
+	}
 	if (t->trace.timeline.out.file && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
 	inflight_free(&t->inflight);
@@ -197,6 +222,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tree", &trace->tree, "also print nested calls, indented"),
 		OPT_FLAG(0, "unchecked", &trace->unchecked, "print only failed calls whose error was never checked"),
 		OPT_STR(0, "chrome", "FILE", &trace->chrome, "write only a timeline for Perfetto to FILE"),
+		OPT_FLAG(0, "gpu-time", &trace->gpu_time, "with --chrome: also what runs on the GPU, by CUPTI"),
+		OPT_FLAG(0, "graph-nodes", &trace->nodes, "with --gpu-time: each kernel of a graph, not the whole"),
 		OPT_CHOICE(0, "color", COLOR_WORDS, &tracer.color, "mark names and errors; default: auto, on a terminal"),
 		OPT_END
 	};

@@ -7,6 +7,7 @@
 #include "abi/cudatrace.h"
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_gpu.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_summary.h"
 #include "model/captures.h"
@@ -18,6 +19,7 @@ struct trace {			/* all zero except the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns, folded;
+	bool gpu_time, nodes;	/* in the timeline: what runs on the GPU; each kernel of graphs */
 	long slower;		/* ns: only calls that took at least this long */
 	long max;		/* calls; 0 = no limit */
 	unsigned long long only;	/* bit n: calls on device n; 0 = on every device */
@@ -39,6 +41,7 @@ struct trace {			/* all zero except the options and sums */
 	unsigned long long previous;	/* see struct trace_lines */
 	/* sums of records */
 	struct trace_chrome timeline;
+	struct trace_gpu gpu;	/* for the timeline */
 	struct trace_held held;	/* for the timeline */
 	struct trace_summary calls;
 	struct stack_sums sums;	/* with --folded: ns */

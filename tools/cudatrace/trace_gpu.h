@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What ran on the GPU, in the timeline of --chrome: a track for each of its streams. */
+#ifndef TRACE_GPU_H
+#define TRACE_GPU_H
+#include "base/quota.h"
+#include "gputime/gpu_time.h"
+
+struct chrome;
+struct gpu_track;
+struct process_table;
+
+struct trace_gpu {
+	struct gpu_time time;
+	struct chrome *out;
+	struct process_table *processes;
+	struct gpu_track *tracks;
+	int ntracks;			/* ever made */
+	struct quota quota;		/* bytes of tracks */
+};
+
+/* Call when the file is open. */
+void trace_gpu_open(struct trace_gpu *g, struct process_table *processes, struct chrome *out);
+
+/* Call before the file is closed. */
+void trace_gpu_close(struct trace_gpu *g);
+
+#endif

@@ -36,6 +36,9 @@ static const struct usage usage = {
 /* The tick while no record arrives, ms. */
 enum { CALM_MS = 250 };
 
+/* With --gpu-time: a program has room for 65,536 records, and launches are none of ours. */
+enum { CALM_GPU_MS = 50 };
+
 /* --communicators: a rank of training by several kinds of parallelism has some ten. */
 enum { COMMUNICATORS = 16 };
 
@@ -44,7 +47,7 @@ struct app {
 	struct opt_many listen, label_map;
 	struct web_options web_options;
 	struct web web;
-	const char *labels, *by, *ages, *textfile;
+	const char *labels, *by, *ages, *textfile, *sample;
 	long interval_ns;
 	struct exporter_limits limits;
 	bool stopped, last;	/* by a signal; the page is the last one */
@@ -67,6 +70,18 @@ static void check_kernels(struct app *app)
 	free(app->label_map.list);
 	if (naming->most)
 		app->classes |= 1 << CUDA_NAME;
+}
+
+static void check_gpu_time(struct app *app)
+{
+	struct gpu_counts *gpu = &app->exporter.gpu;
+
+	if (gpu->wanted && !app->exporter.kernels.naming.most)
+		usage_error("--gpu-time requires --kernels");
+	if (app->sample && !gpu->wanted)
+		usage_error("--sample requires --gpu-time");
+	if (app->sample)
+		gpu_time_sample(&gpu->time, app->sample);
 }
 
 /* NCCL's groups begin no operations: the calls in them do. */
@@ -97,6 +112,7 @@ static void check(void *ctx)
 	labels_parse(&app->exporter.processes.sets.labels, app->labels, app->by);
 	memory_metrics_parse_ages(&app->exporter.memory, app->ages);
 	check_kernels(app);
+	check_gpu_time(app);
 	check_nccl(app);
 	app->web_options.listen = app->listen.list;
 	app->web_options.nlisten = app->listen.n;
@@ -198,7 +214,7 @@ static void prepare(void *ctx)
 
 	if (app->once || app->session.list)
 		return;
-	app->events.calm_ms = CALM_MS;
+	app->events.calm_ms = app->exporter.gpu.wanted ? CALM_GPU_MS : CALM_MS;
 	app->events.wake = -1;
 	if (app->textfile)
 		return;
@@ -370,6 +386,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "kernels", "N", &app.exporter.kernels.naming.most, 0,
 			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
 		OPT_MANY(0, "kernel-map", "RE=NAME", &app.label_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_FLAG(0, "gpu-time", &app.exporter.gpu.wanted, "time of kernels, graphs and copies on the GPU, by CUPTI"),
+		OPT_STR(0, "sample", "RUN/PERIOD", &app.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_NUM(0, "communicators", "N", &app.exporter.nccl.most, 0,
 			"operations of NCCL by communicator: each process's first N; default: 16; 0: none are traced"),
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),

@@ -34,11 +34,13 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 	nccl_counts_graph(&e->nccl, data, size);
 	if (kernel_counts_record(&e->kernels, data, size) || record_is_process_event(data))
 		return;
-	if (seen->head.kind == EXPORT_SEEN)
+	if (seen->head.kind == EXPORT_SEEN) {
 		processes_seen(&e->processes, seen)->preexisting =
 			process_is_preexisting(&e->session->processes, seen->head.pid);
-	else if (!nccl_counts_record(&e->nccl, data, size))
+		gpu_time_expect(&e->gpu.time, seen->head.pid);
+	} else if (!nccl_counts_record(&e->nccl, data, size)) {
 		memory_metrics_record(&e->memory, data);
+	}
 }
 
 /* Ignores an ended process: either its record is still to come, or it made no call. */
@@ -65,7 +67,9 @@ static void check(struct exporter *e, unsigned long long now)
 /* Frees the processes that are over when it has read their counts. */
 static void read_counts(struct exporter *e, bool only_over)
 {
-	kernel_counts_read(&e->kernels, &e->processes, only_over);
+	kernel_counts_read(&e->kernels);
+	gpu_counts_read(&e->gpu, &e->kernels, &e->processes, only_over);
+	kernel_counts_show(&e->kernels, &e->processes, only_over);
 	counts_read(&e->counts, only_over);
 }
 
@@ -74,6 +78,7 @@ void exporter_tick(struct exporter *e)
 	unsigned long long now = clock_ns();
 
 	kernel_counts_tick(&e->kernels);
+	gpu_counts_tick(&e->gpu);
 	if (now - e->swept < SWEEP_NS)
 		return;
 	e->swept = now;
@@ -200,11 +205,15 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
 	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
 			   probes->kernel_shares);
+	gpu_counts_open(&e->gpu, session);
 	nccl_counts_open(&e->nccl, session, &e->processes, probes->nccl_lost);
 	e->probed.kind = attach_name(session->probes.attacher.kind);
+	e->self.gpu = e->gpu.wanted ? &e->gpu.time : NULL;
 	self_open(&e->self, &e->own, &e->processes, &e->memory, &probes->self);
 	session->reads_at_exec = true;
 	process_on_end(&session->processes, kernel_counts_ended, &e->kernels);
+	if (e->gpu.wanted)
+		process_on_end(&session->processes, gpu_time_ended, &e->gpu.time);
 	process_on_end(&session->processes, nccl_counts_ended, &e->nccl);
 	process_on_end(&session->processes, exporter_on_end, e);
 	session->on_process = exporter_mapped;
@@ -225,7 +234,8 @@ void exporter_start(struct exporter *e, const struct inflight *inflight)
 void exporter_free(struct exporter *e)
 {
 	inflight_free(&e->inflight);
-	kernel_counts_free(&e->kernels);
+	kernel_counts_free(&e->kernels);	/* it has kernels of gpu */
+	gpu_counts_close(&e->gpu);
 	nccl_counts_free(&e->nccl);
 	processes_free(&e->processes);
 	label_sets_free(&e->processes.sets);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaexporter/counts.h"
+#include "cudaexporter/gpu_counts.h"
 #include "cudaexporter/gpus.h"
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/memory_metrics.h"
@@ -21,6 +22,7 @@ struct exporter {
 	struct processes processes;
 	struct counts counts;
 	struct kernel_counts kernels;
+	struct gpu_counts gpu;
 	struct nccl_counts nccl;
 	struct memory_metrics memory;
 	struct gpus gpus;
@@ -53,7 +55,7 @@ struct exporter_probes {
 };
 
 /* Call before the probes are attached: sets the session's hooks.  The options have been parsed into processes.sets.labels,
- * memory.ages, kernels.naming, nccl.most and self.times.  off_cpu: --collect.off-cpu. */
+ * memory.ages, kernels.naming, gpu, nccl.most and self.times.  off_cpu: --collect.off-cpu. */
 void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
 		   const struct exporter_probes *probes, bool off_cpu);
 

@@ -213,6 +213,7 @@ struct kernel_name {
 	struct kernel_text *text;
 	unsigned long long launches;	/* by the program, ever */
 	unsigned long long new;		/* of those, since they were last shown */
+	unsigned long long ns;		/* on the GPU, since they were last shown */
 	bool named;			/* has a series */
 	UT_hash_handle hh;
 };
@@ -306,6 +307,15 @@ void kernel_execution_count(struct kernel_naming *n, struct kernel_execution *p,
 	name->new += launches;
 }
 
+void kernel_execution_ran(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel,
+			  unsigned long long ns)
+{
+	struct kernel_name *name = kernel ? call(n, p, kernel) : NULL;
+
+	p->changed = true;
+	*(name ? &name->ns : &p->other_ns) += ns;
+}
+
 static int by_launches(const struct kernel_name *a, const struct kernel_name *b)
 {
 	return (a->launches < b->launches) - (a->launches > b->launches);
@@ -320,11 +330,15 @@ static void show(struct kernel_naming *n, struct kernel_execution *p, struct ker
 		name->named = series_of(set, METRIC_KERNEL_LAUNCHES, labels, true);
 		p->named += name->named;
 	}
-	if (name->named)
+	if (name->named) {
 		series_count(set, METRIC_KERNEL_LAUNCHES, labels, name->new);
-	else
+		if (name->ns)
+			series_count(set, METRIC_KERNEL_GPU, labels, name->ns);
+	} else {
 		p->other += name->new;
-	name->new = 0;
+		p->other_ns += name->ns;
+	}
+	name->new = name->ns = 0;
 }
 
 static void show_copies(const struct graph_counts *graphs, struct label_set *set)
@@ -351,6 +365,16 @@ static void show_graphs(struct kernel_execution *p, struct label_set *set)
 	p->graphs = NULL;
 }
 
+static void show_gpu(struct kernel_execution *p, struct label_set *set)
+{
+	if (p->gpu.graphs)
+		series_count(set, METRIC_GRAPH_GPU, (struct metric_labels){ 0 }, p->gpu.graphs);
+	for (unsigned d = 0; d <= CUDA_DEFAULT; d++)
+		if (p->gpu.copies[d])
+			series_count(set, METRIC_COPY_GPU, metric_labels(d, 0), p->gpu.copies[d]);
+	p->gpu = (struct gpu_sums){ 0 };
+}
+
 void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, struct label_set *set)
 {
 	struct kernel_name *name;
@@ -362,11 +386,14 @@ void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, 
 	if (p->named < n->most)
 		HASH_SORT(p->names, by_launches);
 	for (name = p->names; name; name = name->hh.next)
-		if (name->new)
+		if (name->new || name->ns)
 			show(n, p, name, set);
 	if (p->other)
 		series_count(set, METRIC_KERNEL_LAUNCHES, metric_text(n->other->labels), p->other);
-	p->other = 0;
+	if (p->other_ns)
+		series_count(set, METRIC_KERNEL_GPU, metric_text(n->other->labels), p->other_ns);
+	p->other = p->other_ns = 0;
+	show_gpu(p, set);
 }
 
 void kernel_execution_clear(struct kernel_naming *n, struct kernel_execution *p)
@@ -505,19 +532,24 @@ void kernel_counts_tick(struct kernel_counts *k)
 	k->said |= k->launches->lost_nodes;
 }
 
-static struct kernel_execution *program_of(struct kernel_counts *k, const struct execution *program)
+struct kernel_execution *kernel_counts_program(struct kernel_counts *k, unsigned long long id, int pid, unsigned user)
 {
 	struct kernel_execution *p;
 
-	HASH_FIND(hh, k->programs, &program->id, sizeof(program->id), p);
+	HASH_FIND(hh, k->programs, &id, sizeof(id), p);
 	if (p)
 		return p;
 	p = xcalloc(1, sizeof(*p));
-	p->id = program->id;
-	p->pid = program->pid;
-	p->user = program->user;
+	p->id = id;
+	p->pid = pid;
+	p->user = user;
 	HASH_ADD(hh, k->programs, id, sizeof(p->id), p);
 	return p;
+}
+
+static struct kernel_execution *program_of(struct kernel_counts *k, const struct execution *program)
+{
+	return kernel_counts_program(k, program->id, program->pid, program->user);
 }
 
 static void add_rows(struct kernel_counts *k)
@@ -575,16 +607,22 @@ static bool show_program(struct kernel_counts *k, struct kernel_execution *p, st
 	return process;
 }
 
-void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over)
+void kernel_counts_read(struct kernel_counts *k)
 {
-	struct kernel_execution *p, *next;
-
 	if (!k->launches)
 		return;
 	launches_count(k->launches);
 	k->naming.until = clock_ns() + NAMING_NS;
 	add_rows(k);
 	launches_each_graph(k->launches, add_graph, k);
+}
+
+void kernel_counts_show(struct kernel_counts *k, struct processes *processes, bool only_over)
+{
+	struct kernel_execution *p, *next;
+
+	if (!k->launches)
+		return;
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !executions_find(k->launches->programs, p->id);
 

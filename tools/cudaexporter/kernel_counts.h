@@ -50,13 +50,20 @@ struct graph_counts {
 	struct { unsigned long long n, bytes, sizes[EXPORT_SIZES]; } copies[CUDA_DEFAULT + 1];
 };
 
+/* The time on the GPU that is not shown yet, without that of kernels, ns. */
+struct gpu_sums {
+	unsigned long long graphs, copies[CUDA_DEFAULT + 1];
+};
+
 /* The kernels of one program, by their labels. */
 struct kernel_execution {
 	unsigned long long id;
 	unsigned user;			/* who is charged */
 	int pid;
 	unsigned named;			/* kernels with a series */
-	unsigned long long other;	/* launches of kernels without a series, not shown yet */
+	unsigned long long other;	/* launches of kernels without a series, not shown yet … */
+	unsigned long long other_ns;	/* … and their time on the GPU */
+	struct gpu_sums gpu;
 	bool changed;
 	struct kernel_name *names;	/* by text */
 	struct kernel_called *called;	/* by struct kernel */
@@ -102,9 +109,15 @@ bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size
 /* Call every few milliseconds. */
 void kernel_counts_tick(struct kernel_counts *k);
 
-/* Adds what was counted since the last time; call before processes that are over are freed.  only_over: shows those
- * only, because no page is made. */
-void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over);
+/* Reads what was counted since the last time. */
+void kernel_counts_read(struct kernel_counts *k);
+
+/* Returns the program, added if need be, for what others count. */
+struct kernel_execution *kernel_counts_program(struct kernel_counts *k, unsigned long long id, int pid, unsigned user);
+
+/* Adds to the series what was read; call before processes that are over are freed.  only_over: shows those only, because
+ * no page is made. */
+void kernel_counts_show(struct kernel_counts *k, struct processes *processes, bool only_over);
 
 /* Writes the label of a kernel with this name (without parameters): short, and the same in each run.  Template arguments
  * are dropped, because thousands of kernels differ in these only: "fill" for "fill<int>".  A name longer than
@@ -130,6 +143,10 @@ void kernel_naming_free(struct kernel_naming *n);
 /* Adds launches of a kernel; NULL: of an unknown one. */
 void kernel_execution_count(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel,
 			  unsigned long long launches);
+
+/* Adds the time that a kernel ran on the GPU, likewise. */
+void kernel_execution_ran(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel,
+			  unsigned long long ns);
 
 /* Shows what was added since the last time: gives series to the kernels with enough launches, the one with the most
  * first, and adds to the series of the set. */

@@ -15,6 +15,7 @@
 #include "cudaexporter/label_sets.h"
 #include "cudaexporter/self.h"
 #include "elf/elf.h"
+#include "gputime/gpu_time.h"
 #include "probe/probe_source.h"
 
 static const char *const lost_reasons[LOST_MAX] = {
@@ -48,6 +49,10 @@ static void collect_lost(struct self *s)
 		series_count_live(s->set, METRIC_LOST_EVENTS, metric_text(lost_reasons[i]), s->probes.lost[i]);
 	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"allocation_table_full\""),
 			  s->memory->ignored);
+	if (!s->gpu)
+		return;
+	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"gpu_record_dropped\""), s->gpu->dropped);
+	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"gpu_record_unknown\""), s->gpu->unknown);
 }
 
 static void collect_hits(struct self *s)

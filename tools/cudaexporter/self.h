@@ -11,6 +11,7 @@
 struct bpf_object;
 struct elf_probe;
 struct function;
+struct gpu_time;
 
 enum { SELF_PROGRAMS = 32 };
 
@@ -18,6 +19,7 @@ struct self {
 	struct label_set *set;	/* without labels */
 	const struct processes *processes;
 	const struct memory_metrics *memory;
+	const struct gpu_time *gpu;	/* NULL: without --gpu-time */
 	struct self_probes {
 		const struct bpf_object *obj;
 		const unsigned long long *lost;	/* lost[] */
@@ -46,7 +48,7 @@ struct probed {			/* starts zeroed, except for kind: how probes are attached */
 	unsigned nlines;	/* … of so many */
 };
 
-/* Call when the programs are loaded and times is set.  Exits if the kernel refuses --self-time. */
+/* Call when the programs are loaded, and times and gpu are set.  Exits if the kernel refuses --self-time. */
 void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
 	       const struct self_probes *probes);
 

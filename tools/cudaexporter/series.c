@@ -114,7 +114,7 @@ static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 	case METRIC_COPY_SIZE:
 		fprintf(f, "direction=\"%s\",async=\"%s\"", direction_label(l->a), l->b ? "true" : "false");
 		return;
-	case METRIC_COPY_DURATION:
+	case METRIC_COPY_DURATION: case METRIC_COPY_GPU:
 		fprintf(f, "direction=\"%s\"", direction_label(l->a));
 		return;
 	case METRIC_NCCL_OPERATIONS: case METRIC_NCCL_FAILED: case METRIC_NCCL_BYTES:

@@ -183,7 +183,7 @@ lines 0 ''
 # types PAGE: the types of JSON objects that its FIELDS name.  own_types TOOL, common_types TOOL: those of the schema
 types() {
 	awk '/^\.Sh/ { on = 0 } /^JSON objects have the type|^\.Va type/ { on = 1; next }
-		on && sub(/^\.Li /, "") { gsub(/[^a-z]+/, "\n"); print }
+		on && sub(/^\.Li /, "") { gsub(/[^a-z_]+/, "\n"); print }
 		on && /^\.P[ap]/ { exit }' "$1" | grep . | sort -u
 }
 types_of() {

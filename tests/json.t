@@ -104,6 +104,7 @@ of cudaleak
 
 it "cudamemcpysize: each line is as the schema says"
 words='copy 3 64 h2d copyasync 5 64 d2h peer 2 64 copy 1 0 h2d'
+prints cudamemcpysize -j --gpu-time -c "$bin/mem $words"
 for lists in '' '--time --memset' --bandwidth '-k --per-stream'; do prints cudamemcpysize -j $lists -c "$bin/mem $words"; done
 shows_in_flight cudamemcpysize cudaMemcpy "copy 3 64 h2d"
 of cudamemcpysize
@@ -112,6 +113,7 @@ it "cudalaunchtop: each line is as the schema says"
 for lists in '' -P '-kx --per-stream'; do
 	prints cudalaunchtop -j $lists -c "$bin/mem launch 3 badlaunch 2 coop 1 graph 1 drvlaunch 1"
 done
+prints cudalaunchtop -j --gpu-time -c "$bin/mem launch 3"
 for lists in '' '-x --per-stream'; do
 	prints cudalaunchtop -j --graphs $lists -c "$bin/graphs begin launch a 2 take 7 end make replay 3 create copy-node 1 7 \
 		alloc-node 5 make replay 5"

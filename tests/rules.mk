@@ -114,8 +114,9 @@ $(T_NVML): $(T_OBJ)/sim/nvml.o | $(T_LIB)
 $(T_NCCL): $(T_OBJ)/sim/nccl.o | $(T_LIB)
 	$(T_LINK_SO)
 
-$(T_CUPTI): $(T_LIB)/libcupti.so.%: $(T_DIR)/sim/cupti.c | $(T_LIB) $(T_OBJ)/sim
+$(T_CUPTI): $(T_LIB)/libcupti.so.%: $(T_DIR)/sim/cupti.c $(T_DIR)/sim/libcupti%.map | $(T_LIB) $(T_OBJ)/sim
 	$(Q)$(CC) $(T_SIM_CFLAGS) -iquote tools -DSIM_CUPTI=$* -MF $(T_OBJ)/sim/cupti-$*.d -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(T_DIR)/sim/libcupti$*.map \
 		-Wl,-rpath,'$$ORIGIN' $(TEST_LDFLAGS) $< -pthread -ldl -o $@
 
 $(T_NCCL_OLD): $(T_DIR)/sim/nccl.c | $(T_OBJ)/sim

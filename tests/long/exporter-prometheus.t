@@ -70,7 +70,7 @@ judge "all labels" --labels $all
 for by in pod container comm uid job; do
 	judge "--by $by" --by $by
 done
-everything='--sync-functions --collect.off-cpu --self-time --exemplars --kernels 20'
+everything='--sync-functions --collect.off-cpu --self-time --exemplars --kernels 20 --gpu-time'
 judge "all that can be collected" $everything
 
 # What follows is one run of everything.  This has memory from before, and frees it later.
@@ -124,8 +124,9 @@ until_true has 'cuda_exporter_probes{layer="nccl"} > 0'
 echo >&6
 
 it "the increase of each counter is the number of calls, and each begins at 0"
-SIM_LATENCY_US=cudaDeviceSynchronize=20000 SIM_FAIL=cudaStreamSynchronize:5=700 \
-	program "$work" wait malloc 23 4096 free 7 host 3 4096 async 19 4096 copy 13 64k h2d copyasync 11 4k d2h launch 2003 coop 7 \
+SIM_LATENCY_US=cudaDeviceSynchronize=20000 SIM_FAIL=cudaStreamSynchronize:5=700 SIM_KERNEL_NS=1000 \
+	CUDA_INJECTION64_PATH=$O/libcudagputime.so \
+	program "$work" wait freenull 1 sleep 3000 malloc 23 4096 free 7 host 3 4096 async 19 4096 copy 13 64k h2d copyasync 11 4k d2h launch 2003 coop 7 \
 	graph 5 sync 17 streamsync 5 fail 3 malloc 1 1100m wait
 # it has been seen before it does anything
 until_true has "cuda_process_info{pid=\"$pid\",complete=\"1\"}"
@@ -152,6 +153,7 @@ counted 13 'cuda_copy_size_bytes_count{direction="h2d",async="false"}'
 counted 851968 'cuda_copy_size_bytes_sum{direction="h2d",async="false"}'
 counted 13 'cuda_copy_duration_seconds_count{direction="h2d"}'
 counted 11 'cuda_copy_size_bytes_bucket{direction="d2h",async="true",le=~"4096(\\.0)?"}'
+until_true has "sum(cuda_kernel_gpu_seconds_total{pid=\"$pid\"}) > 0.00200999 < 0.00201001"
 counted 22 'cuda_sync_duration_seconds_count'
 counted 3 'cuda_errors_total{error="cudaErrorMemoryAllocation"}'
 counted 1 'cuda_sticky_errors_total{error="cudaErrorIllegalAddress"}'

@@ -736,3 +736,16 @@ API(cuptiActivityEnableHWTrace)(uint8_t enable)
 	NEED_DRIVER();
 	return settings.hw && settings.version >= CUPTI_12_8 ? CUPTI_OK : CUPTI_NOT_SUPPORTED;
 }
+
+/* ---- Not simulated: only there for PyTorch to find */
+
+#define REFUSED(name) EXPORTED int name(void); int name(void) { return CUPTI_NOT_SUPPORTED; }
+
+REFUSED(cuptiActivityEnableCudaEventDeviceTimestamps)
+REFUSED(cuptiActivityEnableDriverApi)
+REFUSED(cuptiActivityEnableRuntimeApi)
+REFUSED(cuptiActivityPopExternalCorrelationId)
+REFUSED(cuptiActivityPushExternalCorrelationId)
+REFUSED(cuptiEnableCallback)
+REFUSED(cuptiEnableDomain)
+REFUSED(cuptiGetCallbackName)

@@ -217,6 +217,27 @@ if serves script; then
 	unserved cudatrace
 fi
 
+spoof='memfd:cuda-bpf-tools-gputime (deleted)'
+: >"$tmp/$spoof"
+chmod 644 "$tmp/$spoof"
+rm -f "$tmp/ready"
+RUNTIME=$lib/libcudart.so.13 $attacker "$tmp/hostile_fuse" name "$tmp/fuse" "$tmp/dir" "$tmp/$spoof" </dev/null >"$tmp/ready" 2>"$tmp/said" &
+server=$!
+pids="$pids $server"
+if within 5 grep -q ready "$tmp/ready"; then
+	it "a file that is named like the memory of libcudagputime.so, in a file system that does not answer, does not hold up --gpu-time"
+	pid=$(sed 's/ready //' "$tmp/ready")
+	[ "$(readlink /proc/"$pid"/fd/* | grep -cxF "/$spoof")" = 1 ] || no "no descriptor has that name"
+	kill -USR1 "$server"
+	cudalaunchtop --gpu-time -jp "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$! reader=$!
+	pids="$pids $tracer"
+	within 10 grep -q ': tracing' "$tmp/err" || no "it does not trace within 10 s"
+	sleep .5
+	kill -INT "$tracer"
+	within 2 gone "$tracer" || no "it is there 2 s after SIGINT, in state $(states "$tracer")"
+	unserved cudalaunchtop
+fi
+
 # ---- Many, big, leased and changing files
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 tests/workloads/hostile_files.c "$lib/libcudart.so.13" \

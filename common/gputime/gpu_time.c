@@ -230,7 +230,7 @@ static void start(struct gpu_time *g, struct gpu_process *p, int fd)
 	struct gputime_control *c = map_memory(g, p, fd);
 	bool first;
 
-	p->found = true;
+	p->found |= c || p->told;
 	if (!c) {
 		close(fd);
 		return;

@@ -3,7 +3,8 @@
  * an overlay, in a user namespace of its own, and stops answering at WHERE: stat, open, read, flush,
  * attach (the kernel's reads of a page to put a probe there; what was read before is dropped), lock
  * (reads of LAST, for which the child, with a line of input, holds the lock of its own mappings), script
- * (open, also by other users, of DIR/fuse/LIB below this process's root).
+ * (open, also by other users, of DIR/fuse/LIB below this process's root), name (stat of LAST, which the child has open by its
+ * own name, as DIR/top is unmounted; it loads the runtime that RUNTIME names).
  *
  * DEVICE is a node of /dev/fuse that may be opened, DIR an empty directory. A child loads each
  * DIR/top/LIB, prints "ready PID" and, for a line of input, maps DIR/top/LAST and calls cudaMalloc.
@@ -171,7 +172,7 @@ static bool is_silent_at(const struct fuse_in_header *in)
 	const char *where = server.where;
 
 	switch (silent ? in->opcode : 0) {
-	case FUSE_GETATTR: case FUSE_STATFS: return !strcmp(where, "stat");
+	case FUSE_GETATTR: case FUSE_STATFS: return !strcmp(where, "stat") || !strcmp(where, "name");
 	case FUSE_OPEN: return !strcmp(where, "open") || !strcmp(where, "script");
 	case FUSE_READ:
 		return !strcmp(where, "read") || (!strcmp(where, "attach") && is_for_probe(in)) ||
@@ -259,6 +260,24 @@ static void hold_lock(long last, const char *name)
 	mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open(name, O_RDONLY), 0);
 }
 
+/* A descriptor whose link has no more than the name of the file. */
+static void use_name(void)
+{
+	int (*alloc)(void **p, size_t size) = load(getenv("RUNTIME"));
+	char name[256];
+	void *p;
+
+	mount_overlay();
+	snprintf(name, sizeof(name), "top/%s", server.files[server.nfiles - 1].name);
+	if (open(name, O_RDONLY) < 0 || umount2("top", MNT_DETACH))
+		fail(name);
+	alloc(&p, 4096);
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 /* The child: a program that looks like any other with CUDA. */
 static void use_libraries(void)
 {
@@ -266,6 +285,8 @@ static void use_libraries(void)
 	char name[256];
 	void *p;
 
+	if (!strcmp(server.where, "name"))
+		use_name();
 	mount_overlay();
 	for (int i = 0; i < server.nfiles; i++) {
 		snprintf(name, sizeof(name), "%s/top/%s", server.dir, server.files[i].name);

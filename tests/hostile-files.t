@@ -221,7 +221,7 @@ spoof='memfd:cuda-bpf-tools-gputime (deleted)'
 : >"$tmp/$spoof"
 chmod 644 "$tmp/$spoof"
 rm -f "$tmp/ready"
-RUNTIME=$lib/libcudart.so.13 $attacker "$tmp/hostile_fuse" name "$tmp/fuse" "$tmp/dir" "$tmp/$spoof" </dev/null >"$tmp/ready" 2>"$tmp/said" &
+RUNTIME=$lib/libcudart.so.13 $attacker "$tmp/hostile_fuse" name "$tmp/fuse" "$tmp/dir" "$lib/libcudart.so.13" "$tmp/$spoof" </dev/null >"$tmp/ready" 2>"$tmp/said" &
 server=$!
 pids="$pids $server"
 if within 5 grep -q ready "$tmp/ready"; then

@@ -72,7 +72,7 @@ for kind in session multi inject; do
 	top "-j --attach $kind" '2 init allreduce 3 10 graph 5 11 launch 7 sync destroy'
 	json 2 '.total == 108 and .replayed == 105 and .size == 4740 and .met == 38 and .behind == 0'
 done
-top -j '2 init graph 5 11 launch 7 late 3 sync destroy'
+top -j '2 init graph 5 11 launch 7 late 3 destroy'
 equal "$(jq -sc 'sort_by(.rank) | map(.behind)' "$tmp/out")" '[0,3]'
 
 it "a rank that waits for the others is a call in flight, below the rows"

@@ -186,7 +186,7 @@ pids="$pids $pid"
 until_true eval '[ "$(wc -l <"$tmp/truth")" = 3 ]'
 for _ in 1 2 3 4 5; do		# the ranks come to the wait some time after they have said it
 	run ncclhang -j
-	! grep -q suspect "$tmp/out" || break
+	! grep -q '"verdict":"suspect".*load_batch' "$tmp/out" || break
 done
 : >"$GO"
 wait "$pid"

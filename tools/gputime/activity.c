@@ -152,18 +152,18 @@ static unsigned number_of(struct cupti *c, const char *name)
 	return c->nnames;
 }
 
-/* A kernel that still runs has none when CUPTI is switched off. */
-static bool has_time(struct cupti *c, uint64_t start, uint64_t end)
+/* A kernel that still runs has no time when CUPTI is switched off. */
+static void put_run(struct cupti *c, const struct gputime_record *r)
 {
-	c->to->control->untimed += !start && !end;
-	return start || end;
+	if (r->start || r->end)
+		put(c, r);
+	else
+		c->to->control->untimed++;
 }
 
 static void put_kernel(struct cupti *c, const struct cupti_kernel *k)
 {
-	if (!has_time(c, k->start, k->end))
-		return;
-	put(c, &(struct gputime_record){
+	put_run(c, &(struct gputime_record){
 		.kind = GPUTIME_KERNEL, .name = number_of(c, k->name), .start = k->start, .end = k->end, .device = k->device,
 		.context = k->context, .stream = k->stream, .correlation = k->correlation,
 	});
@@ -171,9 +171,7 @@ static void put_kernel(struct cupti *c, const struct cupti_kernel *k)
 
 static void put_graph(struct cupti *c, const struct cupti_graph_trace *g)
 {
-	if (!has_time(c, g->start, g->end))
-		return;
-	put(c, &(struct gputime_record){
+	put_run(c, &(struct gputime_record){
 		.kind = GPUTIME_GRAPH, .start = g->start, .end = g->end, .device = g->device, .context = g->context,
 		.stream = g->stream, .correlation = g->correlation, .graph = g->graph,
 	});
@@ -181,9 +179,7 @@ static void put_graph(struct cupti *c, const struct cupti_graph_trace *g)
 
 static void put_copy(struct cupti *c, const struct cupti_copy *m)
 {
-	if (!has_time(c, m->start, m->end))
-		return;
-	put(c, &(struct gputime_record){
+	put_run(c, &(struct gputime_record){
 		.kind = GPUTIME_COPY, .start = m->start, .end = m->end, .device = m->device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .copy = m->copy_kind, .bytes = m->bytes,
 	});
@@ -191,9 +187,7 @@ static void put_copy(struct cupti *c, const struct cupti_copy *m)
 
 static void put_peer_copy(struct cupti *c, const struct cupti_peer_copy *m)
 {
-	if (!has_time(c, m->start, m->end))
-		return;
-	put(c, &(struct gputime_record){
+	put_run(c, &(struct gputime_record){
 		.kind = GPUTIME_COPY, .start = m->start, .end = m->end, .device = m->from_device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .copy = CUPTI_COPY_PTOP, .bytes = m->bytes,
 	});
@@ -201,9 +195,7 @@ static void put_peer_copy(struct cupti *c, const struct cupti_peer_copy *m)
 
 static void put_set(struct cupti *c, const struct cupti_set *m)
 {
-	if (!has_time(c, m->start, m->end))
-		return;
-	put(c, &(struct gputime_record){
+	put_run(c, &(struct gputime_record){
 		.kind = GPUTIME_SET, .start = m->start, .end = m->end, .device = m->device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .bytes = m->bytes,
 	});

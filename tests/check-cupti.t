@@ -32,6 +32,8 @@ if there; then
 	wrong 's/void \*reserved;/uint32_t reserved, more;/' 'reserved'
 	wrong 's/CUPTI_KIND_MEMSET = 2/CUPTI_KIND_MEMSET = 3/' 'CUPTI_KIND_MEMSET'
 	wrong 's/CUPTI_COPY_DTOH, CUPTI_COPY_HTOA/CUPTI_COPY_HTOA, CUPTI_COPY_DTOH/' 'CUPTI_COPY_HTOA'
+	wrong 's/EACH(RUNTIME, LAUNCHES, 430, 431)/EACH(RUNTIME, LAUNCHES, 432, 433)/' 'RUNTIME.*430'
+	wrong 's/uint32_t process, thread;/uint32_t thread, process;/' 'thread'
 	wrong 's/(void \*context, uint32_t stream, size_t/(uint32_t stream, size_t/' 'cuptiActivityGetNumDroppedRecords'
 	wrong 's/(uint8_t \*buffer, size_t valid, struct/(uint8_t buffer, size_t valid, struct/' 'cuptiActivityGetNextRecord'
 	wrong 's/ROW(\(1[0-9]*\), \(2[0-9]*\), /ROW(\1, 232, /; s/ROW(1303, 232/ROW(1303, 240/; s/ROW(1304, 232/ROW(1304, 240/' 'size of kernel'

@@ -8,17 +8,24 @@ export SIM_KERNEL_NS='_Z5scalePfi=2000,1000'
 # runs PROGRAM...: one with the library, that waits, in the background
 runs() { program env CUDA_INJECTION64_PATH="$library" "$@"; }
 
-# state: what the library of $pid says that it does, a number of enum gputime_state
-state() {
-	python3 - "$pid" <<'END'
+# control OFFSET...: numbers in the memory of the library of $pid (common/abi/gputime.h)
+control() {
+	python3 - "$pid" "$@" <<'END'
 import os, struct, sys
 d = f"/proc/{sys.argv[1]}/fd"
 for fd in os.listdir(d):
     if os.readlink(f"{d}/{fd}").startswith("/memfd:cuda-bpf-tools-gputime"):
         with open(f"{d}/{fd}", "rb") as f:
-            print(struct.unpack_from("I", f.read(4096), 128)[0])
+            page = f.read(4096)
+        print(*[struct.unpack_from("I", page, int(at))[0] for at in sys.argv[2:]])
 END
 }
+
+# state: what the library says that it does, a number of enum gputime_state
+state() { control 128; }
+
+# served: for how many tools
+served() { control 260 388 516 644 | tr ' ' '\n' | grep -cv '^0$'; }
 
 it "the library exports the function that the driver calls, and needs the C library alone"
 equal "$(nm -D --defined-only "$library" | awk '{ print $3 }')" InitializeInjection
@@ -90,20 +97,42 @@ json 1 '.launches == 101 and .gpu_runs == 101'
 exec 3>&-
 wait "$pid"
 
-it "a second tool at the same time says that another one measures"
-runs "$bin/mem" launch 13 wait launch 101
+it "three tools at a time measure each what it asks for, a fourth one says that there is no place"
+runs "$bin/mem" launch 13 wait launch 101 copyasync 7 4096 h2d wait launch 503 wait
+tools= n=0
+for tool in 'cudalaunchtop --gpu-time -j' 'cudamemcpysize --gpu-time -j' 'cudalaunchtop --gpu-time --graph-nodes -j'; do
+	: >"$tmp/err"
+	# shellcheck disable=SC2086 # words
+	tool $tool -p "$pid"
+	tools="$tools $tracer" n=$((n + 1))
+	mv "$tmp/out" "$tmp/out.$n"
+	until_true eval '[ "$(served)" = $n ]'
+done
 tool cudalaunchtop --gpu-time -jp "$pid"
-first=$tracer
-until_true eval '[ "$(state)" = 2 ]'
-mv "$tmp/out" "$tmp/first"
-tool cudalaunchtop --gpu-time -jp "$pid"
-until_true grep -q "pid $pid: no GPU time: another tool measures it" "$tmp/err"
-go
-wait "$tracer"
+until_true grep -q "pid $pid: no GPU time: other tools measure it" "$tmp/err"
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+stop
 json 1 '.launches == 101 and .gpu_runs == null and .gpu_mean_ns == null'
-wait "$first"
-cp "$tmp/first" "$tmp/out"
-json 1 '.launches == 101 and .gpu_runs == 101'
+# shellcheck disable=SC2086 # pids
+set -- $tools
+kill -INT "$1" "$2"
+wait "$1"
+wait "$2"
+until_true eval '[ "$(served)" = 1 ]'
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 3 ]'
+kill -INT "$3"
+wait "$3"
+until_true eval '[ "$(state)" = 0 ]'
+exec 3>&-
+wait "$pid"
+cp "$tmp/out.1" "$tmp/out"
+json 1 '.launches == 101 and .gpu_runs == 101 and .gpu_ns == 101000'
+cp "$tmp/out.2" "$tmp/out"
+json 1 '.type == "gpu_copies" and .direction == "HtoD" and .count == 7 and .gpu_ns == 3500'
+cp "$tmp/out.3" "$tmp/out"
+json 1 '.launches == 604 and .gpu_runs == 604 and .gpu_ns == 604000'
 
 it "until a tool asks, the library has one page of memory and one thread more, and no CUPTI"
 program "$bin/mem" launch 1 wait
@@ -211,7 +240,8 @@ cat >"$tmp/hostile.py" <<'END'
 import ctypes, fcntl, mmap, os, random, struct, sys, time
 kind = sys.argv[2]
 ctypes.CDLL(sys.argv[1]).cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
-size, slots, slot = 4096 + 65536 * 56, 65536, 56
+first, slots, slot, tools = 65536, 65536, 56, 4
+size = first + tools * slots * slot
 fd = os.memfd_create("cuda-bpf-tools-gputime", os.MFD_ALLOW_SEALING)
 os.ftruncate(fd, size + (4096 if kind == "large" else 0))
 if kind != "unsealed":
@@ -219,23 +249,26 @@ if kind != "unsealed":
 m = mmap.mmap(fd, size)
 m[0:20] = b"GPUTIME\0" + struct.pack("III", 64 if kind == "other" else int(sys.argv[3]), slots, os.getpid())
 random.seed(7)
-kinds = [0, 1, 1, 1, 2, 3, 4, 5, 5, 77, 2**32 - 1]
+kinds = [0, 1, 1, 1, 2, 3, 4, 5, 5, 6, 6, 77, 2**32 - 1]
 for i in range(slots):
     words = [random.choice([0, 1, 2, 40, 2**31, 2**32 - 1]) for _ in range(14)]
     words[0] = random.choice(kinds)
-    m[4096 + i * slot:4096 + (i + 1) * slot] = struct.pack("14I", *words)
+    at = first + (slots + i) * slot	# of the second place: the first is for commands
+    m[at:at + slot] = struct.pack("14I", *words)
 print("ready", flush=True)
 end = time.time() + 60
 written = 0
+tool = 192 + 128
 while time.time() < end and os.getppid() > 1:
     written += random.choice([0, 1, 50, 60000, 70000, 2**40, 2**63])
-    m[144:152] = struct.pack("Q", written % 2**64)
+    m[tool + 64:tool + 68] = m[tool:tool + 4]	# served, as it likes
+    m[tool + 80:tool + 88] = struct.pack("Q", written % 2**64)
     m[128:144] = struct.pack("4I", *[random.choice([0, 1, 2, 3, 4, 5, 6, 2**32 - 1]) for _ in range(4)])
     time.sleep(.01)
 END
 for kind in right other large unsealed; do
 	: >"$tmp/ready"
-	python3 "$tmp/hostile.py" "$lib/libcudart.so.13" $kind 192 >"$tmp/ready" & pid=$!
+	python3 "$tmp/hostile.py" "$lib/libcudart.so.13" $kind 704 >"$tmp/ready" & pid=$!
 	pids="$pids $pid"
 	until_true grep -q ready "$tmp/ready"
 	run cudalaunchtop --gpu-time -j -d 1 -p $pid

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that the library in a program (tools/gputime) shares with a tool that measures GPU time.
+/* The memory that the library in a program (tools/gputime) shares with the tools that measure GPU time.
  *
  * The library makes it when the program calls cuInit(): a memfd of GPUTIME_BYTES with the name GPUTIME_NAME, sealed against
- * shrinking and growing, of which one page is used until a tool asks or GPUTIME_ON is set.  A tool finds it among the program's descriptors, takes
- * a write lock on its first byte (fcntl(2): an open file description lock), and asks by writing want and waking who waits
- * there.  The kernel drops the lock when the tool ends, however it does: then the library switches itself off.
+ * shrinking and growing, of which one page is used until a tool asks or GPUTIME_ON is set.  A tool finds it among the program's
+ * descriptors and takes the place of one tool: a write lock on the byte of its number (fcntl(2): an open file description lock).
+ * It asks by writing there, and rings the bell.  The kernel drops the lock when the tool ends, however it does: then the library
+ * stops writing for it, and switches itself off with the last one.
  *
  * The program may write anything here: the tool checks all that it reads, and copies it before.  The library believes the tool
  * only that it may be on. */
@@ -22,6 +23,7 @@
 enum gputime_want {
 	GPUTIME_KERNELS = 1, GPUTIME_COPIES = 2,
 	GPUTIME_NODES = 4,	/* each kernel of a graph, not each launch of it */
+	GPUTIME_LAUNCHES = 8, GPUTIME_COPY_CALLS = 16,	/* the calls that launch, and that copy and set */
 };
 
 enum gputime_state {
@@ -34,32 +36,45 @@ enum gputime_state {
 	GPUTIME_STATES
 };
 
+/* Tools at a time.  The first place is for the tool whose command the program is: GPUTIME_ON. */
+enum { GPUTIME_TOOLS = 4 };
+
+struct gputime_tool {
+	/* written by the tool */
+	unsigned int generation __attribute__((aligned(64)));	/* another one with each tool; of a command's: 1 */
+	unsigned int want;		/* enum gputime_want */
+	unsigned long long run_ns, of_ns;	/* on for run_ns of each of_ns; 0: always */
+	unsigned long long read;	/* records so far */
+	/* written by the library */
+	unsigned int serving __attribute__((aligned(64)));	/* the generation for which it writes, or has written */
+	unsigned int serves;		/* want, as served; 0 only when all has been written */
+	unsigned long long first;	/* record of this generation */
+	unsigned long long written;	/* records so far, of all generations */
+	unsigned long long dropped;	/* records for which there was no room */
+};
+
 struct gputime_control {
 	char magic[8];			/* GPUTIME_MAGIC */
 	unsigned int bytes;		/* sizeof(struct gputime_control) */
 	unsigned int slots;		/* GPUTIME_SLOTS */
 	int pid;			/* of the program, in its own pid namespace */
-	/* written by the tool */
-	unsigned int want __attribute__((aligned(64)));	/* enum gputime_want; a futex */
-	unsigned int tools;		/* so many have asked: each is told names from the first one on */
-	unsigned long long run_ns, of_ns;	/* on for run_ns of each of_ns; 0: always */
-	unsigned long long read;	/* records so far */
+	unsigned int bell __attribute__((aligned(64)));	/* a futex: counted up by a tool that has changed something */
 	/* written by the library */
 	unsigned int state __attribute__((aligned(64)));	/* enum gputime_state */
 	int error;			/* a CUptiResult */
 	unsigned int version;		/* cuptiGetVersion() */
-	unsigned int unused;
-	unsigned long long written;	/* records so far */
-	unsigned long long dropped;	/* records for which there was no room, here or in CUPTI */
+	unsigned int whole_graphs;	/* launches of graphs are measured as a whole, whatever is wanted: CUPTI cannot go back */
+	unsigned long long dropped;	/* records that CUPTI has dropped */
 	unsigned long long unknown;	/* records of other kinds */
 	unsigned long long untimed;	/* runs whose time CUPTI does not know, such as those that still ran when it was switched off */
 	long long clock;		/* CLOCK_MONOTONIC - CUPTI's clock, ns */
+	struct gputime_tool tools[GPUTIME_TOOLS];
 };
 
-/* Bytes of a name: in one record, and at most. */
-enum { GPUTIME_PART = 40, GPUTIME_NAME_MAX = 8192 };
+/* Bytes of a name: in one record, and at most; names that are told apart. */
+enum { GPUTIME_PART = 40, GPUTIME_NAME_MAX = 8192, GPUTIME_NAMES = 1 << 16 };
 
-enum gputime_kind { GPUTIME_KERNEL = 1, GPUTIME_GRAPH, GPUTIME_COPY, GPUTIME_SET, GPUTIME_TEXT };
+enum gputime_kind { GPUTIME_KERNEL = 1, GPUTIME_GRAPH, GPUTIME_COPY, GPUTIME_SET, GPUTIME_CALL, GPUTIME_TEXT };
 
 struct gputime_record {
 	unsigned int kind;		/* enum gputime_kind */
@@ -73,18 +88,24 @@ struct gputime_record {
 			unsigned long long bytes;
 		};
 		struct {
+			unsigned long long start, end;
+			unsigned int thread;	/* its id in the program's own pid namespace */
+			unsigned int correlation;	/* of what it has launched */
+		} call;
+		struct {
 			unsigned int size, at;	/* of the whole name, and of this part in it */
 			char part[GPUTIME_PART];
 		} text;
 	};
 };
 
-/* One writer, one reader; record i is at slot i % GPUTIME_SLOTS. */
-enum { GPUTIME_SLOTS = 1 << 16, GPUTIME_FIRST = 4096 /* byte of the first slot */ };
+/* A ring for each tool, from a page's beginning also where pages are the largest.  One writer, one reader; record i is at slot i % GPUTIME_SLOTS. */
+enum { GPUTIME_SLOTS = 1 << 16, GPUTIME_FIRST = 1 << 16 /* byte of the first ring */ };
+#define GPUTIME_RING (GPUTIME_SLOTS * sizeof(struct gputime_record))
+#define GPUTIME_BYTES (GPUTIME_FIRST + GPUTIME_TOOLS * GPUTIME_RING)
 
 _Static_assert(sizeof(struct gputime_record) == 56, "the same in both");
-_Static_assert(sizeof(struct gputime_control) <= GPUTIME_FIRST, "one page");
-
-#define GPUTIME_BYTES (GPUTIME_FIRST + GPUTIME_SLOTS * sizeof(struct gputime_record))
+_Static_assert(sizeof(struct gputime_control) <= 4096, "one page");
+_Static_assert(GPUTIME_RING % GPUTIME_FIRST == 0, "whole pages");
 
 #endif

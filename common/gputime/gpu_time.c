@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#define _GNU_SOURCE
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "abi/device.h"
@@ -20,15 +13,15 @@
 #include "base/util.h"
 #include "cli/opt.h"
 #include "cli/value.h"
+#include "gputime/gpu_calls.h"
+#include "gputime/gpu_memory.h"
 #include "gputime/gpu_time.h"
 #include "kernels/kernel_name.h"
-#include "proc/pid_ns.h"
 #include "proc/proc.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
 #include "session/beside.h"
 #include "session/command.h"
-#include "session/signals.h"
 
 /* How often processes without the library are looked at again, at first and later; after how long one counts as such. */
 static const unsigned long long LOOK_NS = 100000000, LOOK_MOST_NS = 5000000000, PATIENCE_NS = 3000000000;
@@ -42,8 +35,11 @@ static const unsigned long long LOOKING_NS = 20000000;
 /* How long the end waits for what CUPTI has, in all processes. */
 static const unsigned long long STOP_NS = 200000000;
 
-/* In a process: descriptors that are looked at, those of them with our name, names of kernels, and tallies. */
-enum { DESCRIPTORS = 4096, CANDIDATES = 8, NAMES = 8192, TALLIES = 16384 };
+/* How long a run waits for its call: CUPTI delivers them in different buffers. */
+static const unsigned long long CALL_NS = 2000000000;
+
+/* In a process: tallies, and runs that wait for their calls. */
+enum { TALLIES = 16384, WAITING = 1 << 16 };
 
 /* A run or a copy is not longer.  A program could make sums overflow. */
 static const unsigned long long RUN_MAX = 3600000000000;
@@ -51,9 +47,10 @@ static const unsigned long long RUN_MAX = 3600000000000;
 /* More than any GPU has: sums are shared. */
 static const unsigned long long BYTES_MAX = 1ull << 48;
 
-/* Between two reads: more are a number that the program has made up. */
-static const unsigned long long LOSSES_MAX = 1ull << 32;
-
+struct waiting_run {
+	struct gputime_record record;
+	unsigned long long since;
+};
 
 struct gpu_process {
 	int pid;
@@ -61,20 +58,17 @@ struct gpu_process {
 	unsigned long long seen, looked, wait;	/* when it was first seen, and looked at; how long until it is again, ns */
 	unsigned looks;
 	char comm[16];
-	struct gputime_control *control;	/* NULL: none was found */
-	int fd;				/* with the lock */
-	const struct gputime_record *slots;
-	unsigned long long read;	/* records so far */
-	unsigned long long malformed;	/* records */
-	unsigned long long lost;	/* records that were not read at its end, or for which there was no tally */
-	unsigned long long dropped, unknown, untimed;	/* of the control, when last read */
+	struct gpu_memory memory;
+	struct gpu_losses losses;	/* since they were last read */
 	struct proc_identity is;
 	unsigned long long program;	/* when it has ended: as in struct process_event */
 	struct gpu_tally *tallies;
-	const struct kernel **names;	/* by number - 1 */
-	unsigned nnames;
-	char *text;			/* a name of which parts have come; GPUTIME_NAME_MAX + 1 */
-	unsigned text_at;
+	const struct kernel **names;	/* GPUTIME_NAMES, by number - 1; or NULL */
+	char *text;			/* a name of which parts have come; GPUTIME_NAME_MAX + GPUTIME_PART + 1 */
+	unsigned text_name, text_at;
+	struct gpu_calls *calls;	/* if they are wanted */
+	struct waiting_run *waiting;	/* for their calls, a ring */
+	unsigned room, first, nwaiting;
 	bool told, shown;		/* shown: since it has ended */
 	bool found, failed;		/* its memory was; and cannot be used */
 	bool measured;			/* it was on */
@@ -83,172 +77,14 @@ struct gpu_process {
 	UT_hash_handle hh;
 };
 
-enum { TALLY_COST = sizeof(struct gpu_tally) + 64, PROCESS_COST = sizeof(struct gpu_process) + 64 };
-
-/* ---- The memory of a process */
-
-/* Returns the number of the mount that a descriptor of ours is in, which a process's own file system does not share with
- * memfds; -1: not known.  Unlike fstat(2), this asks no file system: it could be the process's own, and never answer. */
-static long long mount_of(int fd)
-{
-	char path[40], line[128];
-	long long id = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f) && sscanf(line, "mnt_id: %lld", &id) != 1)
-		;
-	if (f)
-		fclose(f);
-	return id;
-}
-
-/* Return true if a memfd is the process's user's, of the right size, and stays so. */
-static bool is_safe(int fd, const struct proc_rights *rights)
-{
-	const int must = F_SEAL_SHRINK | F_SEAL_GROW, not = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
-	struct stat st;
-	int seals;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != GPUTIME_BYTES)
-		return false;
-	seals = fcntl(fd, F_GET_SEALS);
-	return (st.st_uid == rights->uid || st.st_uid == rights->effective) && seals >= 0 && (seals & must) == must && !(seals & not);
-}
-
-/* A descriptor of a process; is a memfd of ours by its name. */
-static bool is_named(int dir, const char *name)
-{
-	static const char is[] = "/memfd:" GPUTIME_NAME " (deleted)";
-	char link[sizeof(is) + 1];
-	ssize_t n = readlinkat(dir, name, link, sizeof(link));
-
-	return n == sizeof(is) - 1 && !memcmp(link, is, n);
-}
-
-/* Opens it, if it is one; -1: it is not.  Another kind of file is not opened: it could wait. */
-static int open_memory(const struct gpu_time *g, int dir, const char *name, const struct proc_rights *rights)
-{
-	int path = openat(dir, name, O_PATH | O_CLOEXEC), fd = -1;
-	char self[32];
-
-	if (path >= 0 && g->mount >= 0 && mount_of(path) == g->mount) {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
-		fd = open(self, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	}
-	if (path >= 0)
-		close(path);
-	if (fd < 0 || is_safe(fd, rights))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static int find_memory(struct gpu_time *g, struct gpu_process *p)
-{
-	unsigned long long now = clock_ns();
-	struct proc_rights rights;
-	int fd = -1, candidates = 0;
-	struct dirent *d;
-	char *path;
-	DIR *dir;
-
-	if (!budget_left(&g->budget, p->user, now) || !proc_rights(p->pid, &rights))
-		return -1;
-	path = xprintf("/proc/%d/fd", p->pid);
-	dir = opendir(path);
-	free(path);
-	if (!dir)
-		return -1;
-	for (int i = 0; fd < 0 && i < DESCRIPTORS && candidates < CANDIDATES && !signal_caught() && (d = readdir(dir)); i++) {
-		if (!is_named(dirfd(dir), d->d_name))
-			continue;
-		candidates++;
-		fd = open_memory(g, dirfd(dir), d->d_name, &rights);
-	}
-	closedir(dir);
-	budget_charge(&g->budget, p->user, clock_ns() - now);
-	return fd;
-}
-
-static void wake(const struct gpu_process *p)
-{
-	syscall(SYS_futex, &p->control->want, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
+enum { TALLY_COST = sizeof(struct gpu_tally) + 64, PROCESS_COST = sizeof(struct gpu_process) + 64,
+       NAMES_COST = GPUTIME_NAMES * sizeof(struct kernel *) };
 
 static void tell(struct gpu_process *p, const char *why)
 {
 	if (!p->told)
 		warning(0, "pid %d: no GPU time: %s", p->pid, why);
 	p->told = true;
-}
-
-/* The kernel drops the lock with the descriptor. */
-static bool lock(int fd)
-{
-	struct flock first = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	return !fcntl(fd, F_OFD_SETLK, &first);
-}
-
-/* Return true if the process's own library has made it: another process may have passed its memory. */
-static bool is_own(const struct gputime_control *c, int pid)
-{
-	return c->pid == pid_in_namespace(pid);
-}
-
-static bool is_known_version(const struct gputime_control *c)
-{
-	return !memcmp(c->magic, GPUTIME_MAGIC, sizeof(c->magic)) && c->bytes == sizeof(*c) && c->slots == GPUTIME_SLOTS;
-}
-
-/* Returns the memory, to which nobody else writes as a tool; NULL if it cannot be used, perhaps later. */
-static struct gputime_control *map_memory(struct gpu_time *g, struct gpu_process *p, int fd)
-{
-	struct gputime_control *c;
-
-	if (!quota_take(&g->quota, p->user, p->pid, GPUTIME_BYTES))
-		return NULL;
-	c = mmap(NULL, GPUTIME_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (c != MAP_FAILED && is_own(c, p->pid) && is_known_version(c) && lock(fd))
-		return c;
-	if (c != MAP_FAILED && is_own(c, p->pid) && is_known_version(c)) {
-		tell(p, "another tool measures it");
-	} else if (c != MAP_FAILED && is_own(c, p->pid)) {
-		tell(p, "libcudagputime.so: version mismatch");
-		p->failed = true;
-	}
-	if (c != MAP_FAILED)
-		munmap(c, GPUTIME_BYTES);
-	quota_give(&g->quota, p->user, GPUTIME_BYTES);
-	return NULL;
-}
-
-static void start(struct gpu_time *g, struct gpu_process *p, int fd)
-{
-	struct gputime_control *c = map_memory(g, p, fd);
-	bool first;
-
-	p->found |= c || p->told;
-	if (!c) {
-		close(fd);
-		return;
-	}
-	p->fd = fd;
-	p->control = c;
-	p->slots = (const void *)((char *)c + GPUTIME_FIRST);
-	/* what it has for another tool is of no use; but the library of a command has begun for us */
-	first = !__atomic_fetch_add(&c->tools, 1, __ATOMIC_ACQ_REL);
-	p->read = first ? 0 : __atomic_load_n(&c->written, __ATOMIC_ACQUIRE);
-	p->dropped = first ? 0 : c->dropped;
-	p->unknown = first ? 0 : c->unknown;
-	p->untimed = first ? 0 : c->untimed;
-	__atomic_store_n(&c->read, p->read, __ATOMIC_RELEASE);
-	c->run_ns = g->run_ns;
-	c->of_ns = g->of_ns;
-	__atomic_store_n(&c->want, g->want, __ATOMIC_RELEASE);
-	wake(p);
 }
 
 /* ---- Records: the program may have written anything */
@@ -310,9 +146,10 @@ static unsigned direction_of(unsigned copy)
 	return copy < sizeof(directions) && directions[copy] ? directions[copy] : CUDA_DEFAULT;
 }
 
-static void on_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
+static void on_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r, const struct gpu_caller *caller)
 {
 	struct gpu_tally_key key = { .kind = r->kind, .device = r->device < DEVICES ? r->device + 1 : 0 };
+	const long long clock = p->memory.control->clock;
 	struct gpu_tally *t;
 
 	if (r->name)
@@ -325,25 +162,119 @@ static void on_run(struct gpu_time *g, struct gpu_process *p, const struct gputi
 		g->on_run(g->ctx, &(struct gpu_run){
 			.kernel = key.kernel, .kind = key.kind, .device = key.device, .graph = key.graph, .direction = key.direction,
 			.context = r->context, .stream = r->stream, .correlation = r->correlation, .pid = p->pid,
-			.start = r->start + p->control->clock, .end = r->end + p->control->clock, .bytes = r->bytes,
+			.start = r->start + clock, .end = r->end + clock, .bytes = r->bytes, .caller = caller,
 		});
 		return;
 	}
+	key.site = caller ? caller->site : NULL;
 	t = tally_of(g, p, &key);
 	if (t)
 		add(&t->pending, r->end - r->start, r->bytes < BYTES_MAX ? r->bytes : BYTES_MAX);
 	else
-		p->lost++;
+		p->losses.dropped++;
+}
+
+/* ---- Runs that wait for their calls */
+
+static bool needs_call(const struct gpu_time *g, const struct gputime_record *r)
+{
+	if (!g->callers)
+		return false;
+	return g->want & (r->kind == GPUTIME_COPY || r->kind == GPUTIME_SET ? GPUTIME_COPY_CALLS : GPUTIME_LAUNCHES);
+}
+
+static bool make_room(struct gpu_time *g, struct gpu_process *p)
+{
+	const unsigned room = p->room ? 2 * p->room : 1024;
+	struct waiting_run *runs;
+
+	if (p->nwaiting < p->room)
+		return true;
+	if (room > WAITING || !quota_take(&g->quota, p->user, p->pid, (room - p->room) * sizeof(*runs)))
+		return false;
+	runs = xcalloc(room, sizeof(*runs));
+	for (unsigned i = 0; i < p->nwaiting; i++)
+		runs[i] = p->waiting[(p->first + i) % p->room];
+	free(p->waiting);
+	p->waiting = runs;
+	p->room = room;
+	p->first = 0;
+	return true;
+}
+
+static void finish_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r, const struct gpu_caller *caller)
+{
+	if (needs_call(g, r))
+		g->uncalled += !caller || (g->sites && !caller->site);
+	on_run(g, p, r, caller);
+}
+
+static void begin_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
+{
+	const struct gpu_caller *caller = needs_call(g, r) ? gpu_calls_find(p->calls, r->correlation) : NULL;
+
+	if (caller || !needs_call(g, r) || !make_room(g, p))
+		finish_run(g, p, r, caller);
+	else
+		p->waiting[(p->first + p->nwaiting++) % p->room] = (struct waiting_run){ *r, clock_ns() };
+}
+
+/* all: their calls do not come any more. */
+static void retry_runs(struct gpu_time *g, struct gpu_process *p, bool all)
+{
+	const unsigned long long now = clock_ns();
+
+	gpu_calls_tick(p->calls, all);
+	for (unsigned n = p->nwaiting; n; n--) {
+		const struct waiting_run w = p->waiting[p->first];
+		const struct gpu_caller *caller = gpu_calls_find(p->calls, w.record.correlation);
+
+		p->first = (p->first + 1) % p->room;
+		p->nwaiting--;
+		if (caller || all || now - w.since >= CALL_NS)
+			finish_run(g, p, &w.record, caller);
+		else
+			p->waiting[(p->first + p->nwaiting++) % p->room] = w;
+	}
+}
+
+/* ---- Records */
+
+static void on_call(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
+{
+	const long long clock = p->memory.control->clock;
+	const unsigned long long start = r->call.start + clock, end = r->call.end + clock;
+	int tid;
+
+	if (!p->calls)
+		return;
+	tid = gpu_calls_called(p->calls, r->call.thread, start, end, r->call.correlation);
+	if (g->on_call && tid)
+		g->on_call(g->ctx, p->pid, &(struct gpu_caller){ .correlation = r->call.correlation, .tid = tid, .start = start, .end = end });
+}
+
+/* The last part of a name has come. */
+static void on_name(struct gpu_time *g, struct gpu_process *p, unsigned size)
+{
+	if (!p->names && !quota_take(&g->quota, p->user, p->pid, NAMES_COST)) {
+		p->losses.dropped++;
+		return;
+	}
+	p->text[size] = '\0';
+	p->names = p->names ?: xcalloc(GPUTIME_NAMES, sizeof(*p->names));
+	p->names[p->text_name - 1] = kernel_get(kernel_named(g->names, p->user, p->pid, p->text));
 }
 
 static void on_text(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
 {
 	const unsigned size = r->text.size, at = r->text.at;
 
-	if (!at)
+	if (!at) {
+		p->text_name = r->name;
 		p->text_at = 0;
-	if (r->name != p->nnames + 1 || p->nnames == NAMES || !size || size > GPUTIME_NAME_MAX || at != p->text_at || at >= size) {
-		p->malformed++;
+	}
+	if (!r->name || r->name != p->text_name || (p->names && p->names[r->name - 1]) || !size || at != p->text_at || at >= size) {
+		p->losses.unknown++;
 		return;
 	}
 	if (!p->text)
@@ -352,75 +283,77 @@ static void on_text(struct gpu_time *g, struct gpu_process *p, const struct gput
 	p->text_at = at + GPUTIME_PART;
 	if (p->text_at < size)
 		return;
-	p->text[size] = '\0';
 	p->text_at = 0;
-	p->names = p->names ?: xcalloc(NAMES, sizeof(*p->names));
-	p->names[p->nnames++] = kernel_get(kernel_named(g->names, p->user, p->pid, p->text));
+	on_name(g, p, size);
+}
+
+static bool is_sane(const struct gpu_process *p, const struct gputime_record *r)
+{
+	if (r->kind == GPUTIME_TEXT)
+		return r->name <= GPUTIME_NAMES && r->text.size <= GPUTIME_NAME_MAX;
+	if (!r->kind || r->kind > GPUTIME_TEXT || !r->start || r->end < r->start || r->end - r->start > RUN_MAX)
+		return false;
+	return r->kind == GPUTIME_CALL || !r->name || (r->name <= GPUTIME_NAMES && p->names && p->names[r->name - 1]);
 }
 
 static void handle(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
 {
-	if (r->kind == GPUTIME_TEXT)
+	if (!is_sane(p, r))
+		p->losses.unknown++;
+	else if (r->kind == GPUTIME_TEXT)
 		on_text(g, p, r);
-	else if (r->kind && r->kind < GPUTIME_TEXT && r->end >= r->start && r->end - r->start <= RUN_MAX && r->start &&
-		 r->name <= p->nnames)
-		on_run(g, p, r);
+	else if (r->kind == GPUTIME_CALL)
+		on_call(g, p, r);
 	else
-		p->malformed++;
-}
-
-/* Adds what the program says that it lost since the last time. */
-static void add_losses(unsigned long long *to, unsigned long long *last, const unsigned long long *at)
-{
-	const unsigned long long now = __atomic_load_n(at, __ATOMIC_RELAXED);
-
-	if (now - *last <= LOSSES_MAX)
-		*to += now - *last;
-	*last = now;
+		begin_run(g, p, r);
 }
 
 static void read_losses(struct gpu_time *g, struct gpu_process *p)
 {
-	add_losses(&g->dropped, &p->dropped, &p->control->dropped);
-	add_losses(&g->unknown, &p->unknown, &p->control->unknown);
-	add_losses(&g->untimed, &p->untimed, &p->control->untimed);
-	g->unknown += p->malformed;
-	g->dropped += p->lost;
-	p->malformed = p->lost = 0;
+	gpu_memory_losses(&p->memory, &p->losses);
+	g->dropped += p->losses.dropped;
+	g->unknown += p->losses.unknown;
+	g->untimed += p->losses.untimed;
+	p->losses = (struct gpu_losses){ 0 };
 }
 
 static void read_records(struct gpu_time *g, struct gpu_process *p)
 {
-	unsigned long long written = __atomic_load_n(&p->control->written, __ATOMIC_ACQUIRE), now = clock_ns();
+	unsigned long long now = clock_ns(), n;
 
-	if (written - p->read > GPUTIME_SLOTS) {
-		p->malformed++;
-		p->read = written;
-	}
 	/* else they stay there: the library counts those for which there is no room then */
 	if (!budget_left(&g->budget, p->user, now))
 		return;
-	p->measured |= written != p->read;
-	for (; p->read != written; p->read++) {
+	n = gpu_memory_records(&p->memory);
+	p->measured |= n > 0;
+	while (n--) {
 		struct gputime_record r;
 
-		memcpy(&r, &p->slots[p->read % GPUTIME_SLOTS], sizeof(r));
-		__asm__ volatile("" : "+m"(r));	/* what is checked is what is used */
+		gpu_memory_next(&p->memory, &r);
 		handle(g, p, &r);
 	}
-	__atomic_store_n(&p->control->read, p->read, __ATOMIC_RELEASE);
+	gpu_memory_release(&p->memory);
+	if (p->calls)
+		retry_runs(g, p, false);
 	read_losses(g, p);
 	budget_charge(&g->budget, p->user, clock_ns() - now);
 }
 
-static void tell_state(struct gpu_process *p)
+static void tell_state(const struct gpu_time *g, struct gpu_process *p)
 {
-	const struct gputime_control *c = p->control;
+	const struct gputime_control *c = p->memory.control;
 	char why[160];
+
+	if (g->want & GPUTIME_NODES && c->whole_graphs)
+		tell(p, "only that of whole graphs: an earlier tool has measured these, and CUPTI cannot go back");
 
 	switch (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE)) {
 	case GPUTIME_IS_ON:
-		p->measured = true;
+		p->measured |= p->memory.serves;
+		if (c->error) {
+			snprintf(why, sizeof(why), "CUPTI: error %d: not all that this tool wants", c->error);
+			tell(p, why);
+		}
 		break;
 	case GPUTIME_NO_CUPTI:
 		if (c->version)
@@ -448,24 +381,36 @@ static void tell_state(struct gpu_process *p)
 
 /* ---- Processes */
 
-static void unmap(struct gpu_time *g, struct gpu_process *p)
+static void free_names(struct gpu_time *g, struct gpu_process *p)
 {
-	if (!p->control)
-		return;
-	read_records(g, p);
-	g->dropped += __atomic_load_n(&p->control->written, __ATOMIC_ACQUIRE) - p->read <= GPUTIME_SLOTS ?
-		      p->control->written - p->read : 0;
-	for (unsigned i = 0; i < p->nnames; i++)
+	for (unsigned i = 0; p->names && i < GPUTIME_NAMES; i++)
 		kernel_put(p->names[i]);
+	if (p->names)
+		quota_give(&g->quota, p->user, NAMES_COST);
 	free(p->names);
 	free(p->text);
 	p->names = NULL;
 	p->text = NULL;
-	p->nnames = 0;
-	munmap(p->control, GPUTIME_BYTES);
-	close(p->fd);
-	quota_give(&g->quota, p->user, GPUTIME_BYTES);
-	p->control = NULL;
+}
+
+/* What is still there is read; there may be no time for it. */
+static void unmap(struct gpu_time *g, struct gpu_process *p)
+{
+	if (!p->memory.control)
+		return;
+	read_records(g, p);
+	if (p->calls)
+		retry_runs(g, p, true);
+	g->dropped += gpu_memory_records(&p->memory);
+	quota_give(&g->quota, p->user, p->room * sizeof(*p->waiting));
+	free(p->waiting);
+	p->waiting = NULL;
+	p->room = p->nwaiting = 0;
+	gpu_calls_free(p->calls);
+	p->calls = NULL;
+	free_names(g, p);
+	gpu_memory_close(&p->memory);
+	quota_give(&g->quota, p->user, GPUTIME_RING);
 }
 
 static struct gpu_process *find(const struct gpu_time *g, int pid)
@@ -483,34 +428,57 @@ static void tell_missing(struct gpu_time *g, struct gpu_process *p)
 	g->told |= !p->found;
 }
 
+static struct gpu_process *new_process(struct gpu_time *g, int pid, unsigned long long now)
+{
+	unsigned user = proc_user(pid);
+	struct gpu_process *p;
+
+	if (!quota_take(&g->quota, user, pid, PROCESS_COST))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->user = user;
+	p->is = proc_identity(pid);
+	proc_comm(pid, p->comm);
+	p->seen = now;
+	HASH_ADD_INT(g->all, pid, p);
+	return p;
+}
+
+static void find_memory(struct gpu_time *g, struct gpu_process *p)
+{
+	const struct gpu_wish wish = { .want = g->want, .run_ns = g->run_ns, .of_ns = g->of_ns, .is_command = g->is_command };
+	unsigned long long now = clock_ns();
+	enum gpu_memory_found found;
+
+	if (!budget_left(&g->budget, p->user, now) || !quota_take(&g->quota, p->user, p->pid, GPUTIME_RING))
+		return;
+	found = gpu_memory_find(&p->memory, p->pid, g->mount, &wish);
+	budget_charge(&g->budget, p->user, clock_ns() - now);
+	p->found |= found != GPU_MEMORY_NONE;
+	p->failed = found == GPU_MEMORY_OTHER;
+	if (found == GPU_MEMORY_IN_USE)
+		tell(p, "other tools measure it");
+	if (found == GPU_MEMORY_OTHER)
+		tell(p, "libcudagputime.so: version mismatch");
+	if (found != GPU_MEMORY_READY)
+		quota_give(&g->quota, p->user, GPUTIME_RING);
+	else if (g->want & (GPUTIME_LAUNCHES | GPUTIME_COPY_CALLS))
+		p->calls = gpu_calls_new(p->pid, p->user, &g->quota, g->sites);
+}
+
 static void look_for(struct gpu_time *g, int pid)
 {
-	struct gpu_process *p = find(g, pid);
 	unsigned long long now = clock_ns();
-	int fd;
+	struct gpu_process *p = find(g, pid) ?: new_process(g, pid, now);
 
-	if (!p) {
-		unsigned user = proc_user(pid);
-
-		if (!quota_take(&g->quota, user, pid, PROCESS_COST))
-			return;
-		p = xcalloc(1, sizeof(*p));
-		p->pid = pid;
-		p->user = user;
-		p->is = proc_identity(pid);
-		proc_comm(pid, p->comm);
-		p->seen = now;
-		HASH_ADD_INT(g->all, pid, p);
-	}
-	if (p->control || p->failed || now - p->looked < p->wait)
+	if (!p || p->memory.control || p->failed || now - p->looked < p->wait)
 		return;
 	p->looked = now;
 	p->wait = g->is_command ? LOOK_NS : p->wait < LOOK_MOST_NS ? 2 * p->wait + LOOK_NS / 2 : p->wait;
 	p->looks++;
-	fd = find_memory(g, p);
-	if (fd >= 0)
-		start(g, p, fd);
-	else if (now - p->seen > PATIENCE_NS && !g->is_command)	/* a command's has yet to call cuInit() */
+	find_memory(g, p);
+	if (!p->found && now - p->seen > PATIENCE_NS && !g->is_command)	/* a command's has yet to call cuInit() */
 		tell_missing(g, p);
 }
 
@@ -529,12 +497,7 @@ void gpu_time_sample(struct gpu_time *g, const char *text)
 
 void gpu_time_open(struct gpu_time *g, struct process_table *processes)
 {
-	int fd = memfd_create("", MFD_CLOEXEC);
-
-	if (fd < 0)
-		die(errno, "memfd_create");
-	g->mount = mount_of(fd);
-	close(fd);
+	g->mount = gpu_memory_mount();
 	g->processes = processes;
 	g->names = kernel_names_new();
 	g->quota = (struct quota){
@@ -626,10 +589,10 @@ void gpu_time_tick(struct gpu_time *g)
 				look_for(g, e->pid);
 	}
 	for (struct gpu_process *p = g->all; p; p = p->hh.next) {
-		if (!p->control)
+		if (!p->memory.control)
 			continue;
 		read_records(g, p);
-		tell_state(p);
+		tell_state(g, p);
 	}
 }
 
@@ -640,22 +603,22 @@ void gpu_time_stop(struct gpu_time *g)
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	bool some = true;
 
-	for (struct gpu_process *p = g->all; p; p = p->hh.next) {
-		if (!p->control)
-			continue;
-		__atomic_store_n(&p->control->want, 0, __ATOMIC_RELEASE);
-		wake(p);
-	}
+	for (struct gpu_process *p = g->all; p; p = p->hh.next)
+		if (p->memory.control)
+			gpu_memory_stop(&p->memory);
 	while (some && clock_ns() < end) {
 		some = false;
 		for (struct gpu_process *p = g->all; p; p = p->hh.next)
-			some |= p->control && __atomic_load_n(&p->control->state, __ATOMIC_ACQUIRE) == GPUTIME_IS_ON;
+			some |= p->memory.control && gpu_memory_stops(&p->memory);
 		if (some)
 			nanosleep(&pause, NULL);
 		for (struct gpu_process *p = g->all; p; p = p->hh.next)
-			if (p->control)
+			if (p->memory.control)
 				read_records(g, p);
 	}
+	for (struct gpu_process *p = g->all; p; p = p->hh.next)
+		if (p->calls)
+			retry_runs(g, p, true);
 }
 
 bool gpu_time_measured(const struct gpu_time *g, int pid)
@@ -666,6 +629,14 @@ bool gpu_time_measured(const struct gpu_time *g, int pid)
 		if (e->pid == pid)
 			p = e;
 	return p && p->measured;
+}
+
+void gpu_time_launched(struct gpu_time *g, int pid, int tid, unsigned long long time, const void *site)
+{
+	struct gpu_process *p = find(g, pid);
+
+	if (p && p->calls)
+		gpu_calls_launched(p->calls, tid, time, site);
 }
 
 void gpu_time_expect(struct gpu_time *g, int pid)
@@ -777,6 +748,8 @@ void gpu_time_close(struct gpu_time *g)
 		warning(0, "ignored %llu malformed records of GPU time", g->unknown);
 	if (g->untimed)
 		warning(0, "%llu runs on the GPU have no time: CUPTI had none when it was switched off", g->untimed);
+	if (g->uncalled)
+		warning(0, "%llu runs on the GPU have no call site: their calls were not seen, or not in time", g->uncalled);
 	if (g->names)
 		kernel_names_free(g->names);
 	quota_free(&g->quota);

@@ -9,6 +9,7 @@
 #include "base/log2_hist.h"
 #include "base/quota.h"
 
+struct gpu_caller;
 struct gpu_process;
 struct kernel;
 struct kernel_names;
@@ -31,6 +32,7 @@ struct gpu_tally {
 		unsigned int kind, device;	/* enum gputime_kind; as in abi/device.h */
 		unsigned int graph;		/* CUPTI's number */
 		unsigned int direction;		/* of copies: enum cuda_direction */
+		const void *site;		/* of the launch: see gpu_time_launched(); NULL: not known, or not wanted */
 	} key;
 	int pid;
 	unsigned user;
@@ -49,6 +51,7 @@ struct gpu_run {
 	int pid;
 	unsigned long long start, end;	/* CLOCK_MONOTONIC, ns */
 	unsigned long long bytes;	/* of copies and memsets */
+	const struct gpu_caller *caller;	/* with callers (gputime/gpu_calls.h); NULL: not known */
 };
 
 /* Starts zeroed but for the options. */
@@ -58,7 +61,10 @@ struct gpu_time {
 	unsigned long long run_ns, of_ns;	/* for run_ns of each of_ns; 0: always */
 	bool is_command;		/* that it was begun with: see gpu_time_begin() */
 	bool keep;			/* what ended processes ran stays; else only until the next interval */
+	bool callers;			/* runs wait for their calls, for which GPUTIME_LAUNCHES or _COPY_CALLS is set … */
+	bool sites;			/* … and for gpu_time_launched() */
 	void (*on_run)(void *ctx, const struct gpu_run *r);	/* for each, instead of tallies; or NULL */
+	void (*on_call)(void *ctx, int pid, const struct gpu_caller *call);	/* for each call, without its site; or NULL */
 	void *ctx;
 	/* state */
 	struct process_table *processes;
@@ -69,6 +75,7 @@ struct gpu_time {
 	unsigned long long looked, checked;	/* when processes were last looked for, and whether they live, ns */
 	long long mount;		/* that every memfd is in */
 	unsigned long long dropped, unknown, untimed;	/* records so far: lost, malformed, without a time */
+	unsigned long long uncalled;	/* runs whose call, or its site, is not known, with callers */
 	bool told;			/* that a process has no such library */
 };
 
@@ -83,6 +90,9 @@ void gpu_time_begin(struct gpu_time *g);
 
 /* Call every few milliseconds: reads, and looks for further processes. */
 void gpu_time_tick(struct gpu_time *g);
+
+/* Call for each launch that a probe saw at its entry, with sites: site is what tallies are to be kept apart by. */
+void gpu_time_launched(struct gpu_time *g, int pid, int tid, unsigned long long time, const void *site);
 
 /* May be called when a process has made its first call, which loads the library: finds it soon, not within seconds. */
 void gpu_time_expect(struct gpu_time *g, int pid);

@@ -30,6 +30,10 @@ VALUE(CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN)
 VALUE(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY)
 VALUE(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET)
 VALUE(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL)
+VALUE(CUPTI_KIND_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER)
+VALUE(CUPTI_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME)
+VALUE(CUPTI_THREAD_DEFAULT, CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT)
+VALUE(CUPTI_THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
 VALUE(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
 VALUE(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD)
 VALUE(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2)
@@ -133,6 +137,14 @@ AT(context, contextId) AT(stream, streamId) AT(reserved, reserved)
 #undef OURS
 #undef THEIRS
 
+#define OURS cupti_call
+#define THEIRS CUpti_ActivityAPI
+WHOLE() AT(kind, kind) AT(function, cbid) AT(start, start) AT(end, end) AT(process, processId) AT(thread, threadId)
+AT(correlation, correlationId) AT(result, returnValue)
+static_assert(sizeof(OURS) == sizeof(THEIRS), "size of call");
+#undef OURS
+#undef THEIRS
+
 #define OURS cupti_overhead
 #define THEIRS OVERHEAD
 WHOLE() AT(kind, kind) AT(overhead, overheadKind) AT(object_kind, objectKind) AT(object, objectId) AT(start, start) AT(end, end)
@@ -178,9 +190,32 @@ template <class... A, class... B> constexpr bool same<void(A...), void(B...)> = 
 #else
 #define IF_THERE_1208(name)
 #endif
+#if CUDA >= 1205
+#define IF_THERE_1205 IF_THERE_1108
+#else
+#define IF_THERE_1205(name)
+#endif
 #define FUNCTION(name, since, params) IF_THERE_##since(name)
 CUPTI_FUNCTIONS(FUNCTION)
 static_assert(same<cupti_buffer_requested, std::remove_pointer_t<CUpti_BuffersCallbackRequestFunc>>, "buffer requested");
 static_assert(same<cupti_buffer_completed, std::remove_pointer_t<CUpti_BuffersCallbackCompleteFunc>>, "buffer completed");
 static_assert(same<cupti_callback, std::remove_pointer_t<CUpti_CallbackFunc>>, "callback");
 static_assert(same<cupti_clock, std::remove_pointer_t<CUpti_TimestampCallbackFunc>>, "clock");
+
+/* Each function that launches, copies or sets is in our ranges: CALLED(which, kind, number) in calls.h, which is made of NVIDIA's
+ * headers. */
+enum { LAUNCHES, COPIES };
+struct range { cupti_kind kind; int which; unsigned first, last; };
+constexpr range ranges[] = {
+#define RANGE(kind, which, first, last) { CUPTI_KIND_##kind, which, first, last },
+	CUPTI_CALLS(RANGE)
+};
+constexpr int which(cupti_kind kind, unsigned number)
+{
+	for (const range &each : ranges)
+		if (each.kind == kind && number >= each.first && number <= each.last)
+			return each.which;
+	return -1;
+}
+#define CALLED(is, kind, number) static_assert(which(CUPTI_KIND_##kind, number) == is, #kind " " #number);
+#include "calls.h"

@@ -104,13 +104,18 @@ static size_t size_of(uint32_t kind)
 	case CUPTI_KIND_MEMSET: return s.set;
 	case CUPTI_KIND_GRAPH_TRACE: return s.graph;
 	case CUPTI_KIND_OVERHEAD: return s.overhead;
+	case CUPTI_KIND_RUNTIME:
+	case CUPTI_KIND_DRIVER: return sizeof(struct cupti_call);
 	default: return 0;
 	}
 }
 
 /* ---- State */
 
-enum { KINDS = 55, HASHES = 1024 };
+enum { KINDS = 55, HASHES = 1024, FUNCTIONS = 1024 };
+
+/* CUpti_runtime_api_trace_cbid of what stands for all calls of its kind. */
+enum { CUDA_MEMCPY_ASYNC = 41, CUDA_MEMSET_ASYNC = 51, CUDA_LAUNCH_KERNEL = 211, CUDA_GRAPH_LAUNCH = 311 };
 
 struct name {
 	struct name *next;
@@ -136,7 +141,8 @@ static pthread_cond_t full_come = PTHREAD_COND_INITIALIZER;
 static cupti_buffer_requested *requested;
 static cupti_buffer_completed *completed;
 static cupti_clock *own_clock;
-static bool enabled[KINDS], graph_level, has_worker;
+static bool enabled[KINDS], functions[FUNCTIONS], graph_level, has_worker;
+static enum cupti_thread thread_type;
 static void *subscriber;
 static struct name *names[HASHES];
 static struct stream *streams;
@@ -455,6 +461,20 @@ static void put_graph(const struct sim_place *p, uint64_t start, uint64_t end)
 	put(&g, sizeof(g), settings.sizes.graph);
 }
 
+/* The call has the time of its activity, which is inside it. */
+static void put_call(const struct sim_activity *a, uint64_t at)
+{
+	const struct cupti_call c = {
+		.kind = CUPTI_KIND_RUNTIME, .start = at, .end = at, .process = (uint32_t)getpid(), .correlation = correlation,
+		.thread = thread_type == CUPTI_THREAD_SYSTEM ? (uint32_t)gettid() : (uint32_t)(uintptr_t)pthread_self(),
+		.function = a->kind == SIM_KERNEL ? CUDA_LAUNCH_KERNEL : a->kind == SIM_SET ? CUDA_MEMSET_ASYNC :
+			    a->kind == SIM_GRAPH_BEGIN ? CUDA_GRAPH_LAUNCH : CUDA_MEMCPY_ASYNC,
+	};
+
+	if (enabled[CUPTI_KIND_RUNTIME] || functions[c.function])
+		put(&c, sizeof(c), sizeof(c));
+}
+
 static uint64_t duration(const struct sim_activity *a, struct name **name)
 {
 	switch (a->kind) {
@@ -491,6 +511,8 @@ static void happened(const struct sim_activity *a, const struct sim_place *p)
 		graph_correlation = ++last_correlation;
 	}
 	correlation = p->graph ? graph_correlation : ++last_correlation;
+	if (a->kind == SIM_GRAPH_BEGIN || !p->graph)
+		put_call(a, now());
 	if (a->kind == SIM_GRAPH_END && enabled[CUPTI_KIND_GRAPH_TRACE])
 		put_graph(p, graph_start, end);
 	else if (p->graph && graph_level)
@@ -652,21 +674,59 @@ API(cuptiActivityEnable)(enum cupti_kind kind)
 	return CUPTI_OK;
 }
 
-API(cuptiActivityDisable)(enum cupti_kind kind)
+/* The driver tells what happens as long as that is wanted. */
+static void listen(void)
 {
 	bool any = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < KINDS; i++)
+		any |= enabled[i];
+	for (int i = 0; i < FUNCTIONS; i++)
+		any |= functions[i];
+	pthread_mutex_unlock(&lock);
+	driver()(any ? happened : NULL);
+}
+
+API(cuptiActivityDisable)(enum cupti_kind kind)
+{
 
 	NEED_DRIVER();
 	if (!kind || (uint32_t)kind >= KINDS)
 		return CUPTI_BAD_KIND;
 	pthread_mutex_lock(&lock);
 	enabled[kind] = false;
-	for (int i = 0; i < KINDS; i++)
-		any |= enabled[i];
 	pthread_mutex_unlock(&lock);
-	if (!any)
-		driver()(NULL);
+	listen();
 	return CUPTI_OK;
+}
+
+API(cuptiSetThreadIdType)(enum cupti_thread type)
+{
+	thread_type = type;
+	return CUPTI_OK;
+}
+
+API(cuptiActivityEnableRuntimeApi)(uint32_t function, uint8_t enable)
+{
+	NEED_DRIVER();
+	if (settings.version < CUPTI_12_5)
+		return CUPTI_NOT_SUPPORTED;
+	if (!function || function >= FUNCTIONS)
+		return CUPTI_BAD_PARAMETER;
+	pthread_mutex_lock(&lock);
+	functions[function] = enable;
+	pthread_mutex_unlock(&lock);
+	listen();
+	return CUPTI_OK;
+}
+
+/* Calls of the driver are not simulated. */
+API(cuptiActivityEnableDriverApi)(uint32_t function, uint8_t enable)
+{
+	(void)enable;
+	NEED_DRIVER();
+	return settings.version < CUPTI_12_5 ? CUPTI_NOT_SUPPORTED : function ? CUPTI_OK : CUPTI_BAD_PARAMETER;
 }
 
 API(cuptiFinalize)(void)
@@ -675,6 +735,7 @@ API(cuptiFinalize)(void)
 		driver()(NULL);
 	pthread_mutex_lock(&lock);
 	memset(enabled, 0, sizeof(enabled));
+	memset(functions, 0, sizeof(functions));
 	graph_level = false;
 	subscriber = NULL;
 	pthread_mutex_unlock(&lock);
@@ -742,8 +803,6 @@ API(cuptiActivityEnableHWTrace)(uint8_t enable)
 #define REFUSED(name) EXPORTED int name(void); int name(void) { return CUPTI_NOT_SUPPORTED; }
 
 REFUSED(cuptiActivityEnableCudaEventDeviceTimestamps)
-REFUSED(cuptiActivityEnableDriverApi)
-REFUSED(cuptiActivityEnableRuntimeApi)
 REFUSED(cuptiActivityPopExternalCorrelationId)
 REFUSED(cuptiActivityPushExternalCorrelationId)
 REFUSED(cuptiEnableCallback)

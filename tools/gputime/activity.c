@@ -10,9 +10,17 @@
 #include "gputime/cupti.h"
 #include "gputime/gputime.h"
 
-/* Buffers, of bytes each: a buffer with a kernel that still runs is not delivered, so that they are small; names that are told
- * apart, in a table twice as large. */
-enum { BUFFERS = 64, BUFFER = 256 << 10, NAMES = 8192 };
+/* Buffers, of bytes each: a buffer with a kernel that still runs is not delivered, so that they are small.  The table of names
+ * is twice as large as their number.  Calls of which the last correlations are remembered. */
+enum { BUFFERS = 64, BUFFER = 256 << 10, TABLE = 2 * GPUTIME_NAMES, LAST_CALLS = 4096, CLOCK_TRIES = 5 };
+
+enum { CALLS_LAUNCHES = GPUTIME_LAUNCHES, CALLS_COPIES = GPUTIME_COPY_CALLS, CALLS = CALLS_LAUNCHES | CALLS_COPIES };
+
+/* told: a bit for each tool that knows it. */
+struct name {
+	uint64_t hash;
+	uint32_t number, told;
+};
 
 struct cupti {
 	void *library;		/* NULL: there is none */
@@ -22,12 +30,15 @@ struct cupti {
 #undef POINTER
 	void *subscriber;
 	struct gputime *to;
+	uint64_t kinds;		/* that are enabled: a bit for each enum cupti_kind */
+	unsigned calls;		/* those of CUPTI_CALLS that are enabled, without their kinds: bits of enum gputime_want */
 	/* of records: CUPTI's threads deliver them */
 	pthread_mutex_t lock;
 	void *buffers[BUFFERS];	/* that are free */
 	unsigned nbuffers, made;
-	struct { uint64_t hash; unsigned number; } *names;
+	struct name *names;	/* TABLE, or NULL */
 	unsigned nnames;
+	uint32_t last_calls[LAST_CALLS];	/* a function of the driver inside one of the runtime has its correlation */
 };
 
 /* After which another profiler in the program may have ended. */
@@ -97,27 +108,24 @@ static bool find_functions(struct cupti *c)
 
 /* ---- Records */
 
-static void put(struct cupti *c, const struct gputime_record *r)
+static bool has_room(const struct gputime_tool *t, size_t records)
 {
-	struct gputime_control *to = c->to->control;
-	uint64_t written = to->written, read = __atomic_load_n(&to->read, __ATOMIC_ACQUIRE);
+	return t->written - __atomic_load_n(&t->read, __ATOMIC_ACQUIRE) + records <= GPUTIME_SLOTS;
+}
 
-	if (written - read >= GPUTIME_SLOTS) {
-		to->dropped++;
+static void put(struct cupti *c, int tool, const struct gputime_record *r)
+{
+	struct gputime_tool *t = &c->to->control->tools[tool];
+
+	if (!has_room(t, 1)) {
+		t->dropped++;
 		return;
 	}
-	c->to->slots[written % GPUTIME_SLOTS] = *r;
-	__atomic_store_n(&to->written, written + 1, __ATOMIC_RELEASE);
+	c->to->slots[(size_t)tool * GPUTIME_SLOTS + t->written % GPUTIME_SLOTS] = *r;
+	__atomic_store_n(&t->written, t->written + 1, __ATOMIC_RELEASE);
 }
 
-static bool has_room(const struct cupti *c, size_t records)
-{
-	const struct gputime_control *to = c->to->control;
-
-	return to->written - __atomic_load_n(&to->read, __ATOMIC_ACQUIRE) + records <= GPUTIME_SLOTS;
-}
-
-static void tell_name(struct cupti *c, unsigned number, const char *name, size_t size)
+static void tell_name(struct cupti *c, int tool, unsigned number, const char *name, size_t size)
 {
 	struct gputime_record r = { .kind = GPUTIME_TEXT, .name = number, .text.size = size };
 
@@ -125,80 +133,140 @@ static void tell_name(struct cupti *c, unsigned number, const char *name, size_t
 		r.text.at = at;
 		memset(r.text.part, 0, GPUTIME_PART);
 		memcpy(r.text.part, name + at, size - at < GPUTIME_PART ? size - at : GPUTIME_PART);
-		put(c, &r);
+		put(c, tool, &r);
 	}
 }
 
-/* Returns the number of a name; 0: too many are known, or there is no room to tell it. */
-static unsigned number_of(struct cupti *c, const char *name)
+/* Returns NULL if it has none, or too many are known. */
+static struct name *find_name(struct cupti *c, const char *name, size_t size)
 {
-	size_t size = name ? strnlen(name, GPUTIME_NAME_MAX) : 0;
 	uint64_t hash = 0xcbf29ce484222325;
 	unsigned i;
 
 	if (!size || !c->names)
-		return 0;
+		return NULL;
 	for (size_t k = 0; k < size; k++)
 		hash = (hash ^ (unsigned char)name[k]) * 0x100000001b3;
 	hash += !hash;
-	for (i = hash % (2 * NAMES); c->names[i].hash; i = (i + 1) % (2 * NAMES))
+	for (i = hash % TABLE; c->names[i].hash; i = (i + 1) % TABLE)
 		if (c->names[i].hash == hash)
-			return c->names[i].number;
-	if (c->nnames == NAMES || !has_room(c, size / GPUTIME_PART + 2))
-		return 0;
-	c->names[i].hash = hash;
-	c->names[i].number = ++c->nnames;
-	tell_name(c, c->nnames, name, size);
-	return c->nnames;
+			return &c->names[i];
+	if (c->nnames == GPUTIME_NAMES)
+		return NULL;
+	c->names[i] = (struct name){ .hash = hash, .number = ++c->nnames };
+	return &c->names[i];
 }
 
-/* A kernel that still runs has no time when CUPTI is switched off. */
-static void put_run(struct cupti *c, const struct gputime_record *r)
+/* Returns the number that a tool knows it by; 0: there is no room to tell it. */
+static unsigned number_for(struct cupti *c, int tool, struct name *n, const char *name, size_t size)
+{
+	const unsigned bit = 1u << tool;
+
+	if (n->told & bit)
+		return n->number;
+	if (!has_room(&c->to->control->tools[tool], size / GPUTIME_PART + 2))
+		return 0;
+	n->told |= bit;
+	tell_name(c, tool, n->number, name, size);
+	return n->number;
+}
+
+/* Return true if a tool measures at this time. */
+static bool is_wanted_at(const struct gputime_ring *ring, uint64_t start)
+{
+	return start >= ring->since && (!ring->of_ns || start % ring->of_ns < ring->run_ns);
+}
+
+/* Puts it for each tool that wants such.  A kernel that still runs has no time when CUPTI is switched off. */
+static void put_each(struct cupti *c, unsigned want, struct gputime_record *r, const char *name)
+{
+	const size_t size = name ? strnlen(name, GPUTIME_NAME_MAX) : 0;
+	struct name *n = find_name(c, name, size);
+
+	for (int i = 0; i < GPUTIME_TOOLS; i++) {
+		const struct gputime_ring *ring = &c->to->rings[i];
+
+		if (!(ring->want & want) || !is_wanted_at(ring, r->start + c->to->control->clock))
+			continue;
+		r->name = n ? number_for(c, i, n, name, size) : 0;
+		put(c, i, r);
+	}
+}
+
+static void put_run(struct cupti *c, unsigned want, struct gputime_record *r, const char *name)
 {
 	if (r->start || r->end)
-		put(c, r);
+		put_each(c, want, r, name);
 	else
 		c->to->control->untimed++;
 }
 
 static void put_kernel(struct cupti *c, const struct cupti_kernel *k)
 {
-	put_run(c, &(struct gputime_record){
-		.kind = GPUTIME_KERNEL, .name = number_of(c, k->name), .start = k->start, .end = k->end, .device = k->device,
+	put_run(c, GPUTIME_KERNELS, &(struct gputime_record){
+		.kind = GPUTIME_KERNEL, .start = k->start, .end = k->end, .device = k->device,
 		.context = k->context, .stream = k->stream, .correlation = k->correlation,
-	});
+	}, k->name);
 }
 
 static void put_graph(struct cupti *c, const struct cupti_graph_trace *g)
 {
-	put_run(c, &(struct gputime_record){
+	put_run(c, GPUTIME_KERNELS, &(struct gputime_record){
 		.kind = GPUTIME_GRAPH, .start = g->start, .end = g->end, .device = g->device, .context = g->context,
 		.stream = g->stream, .correlation = g->correlation, .graph = g->graph,
-	});
+	}, NULL);
 }
 
 static void put_copy(struct cupti *c, const struct cupti_copy *m)
 {
-	put_run(c, &(struct gputime_record){
+	put_run(c, GPUTIME_COPIES, &(struct gputime_record){
 		.kind = GPUTIME_COPY, .start = m->start, .end = m->end, .device = m->device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .copy = m->copy_kind, .bytes = m->bytes,
-	});
+	}, NULL);
 }
 
 static void put_peer_copy(struct cupti *c, const struct cupti_peer_copy *m)
 {
-	put_run(c, &(struct gputime_record){
+	put_run(c, GPUTIME_COPIES, &(struct gputime_record){
 		.kind = GPUTIME_COPY, .start = m->start, .end = m->end, .device = m->from_device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .copy = CUPTI_COPY_PTOP, .bytes = m->bytes,
-	});
+	}, NULL);
 }
 
 static void put_set(struct cupti *c, const struct cupti_set *m)
 {
-	put_run(c, &(struct gputime_record){
+	put_run(c, GPUTIME_COPIES, &(struct gputime_record){
 		.kind = GPUTIME_SET, .start = m->start, .end = m->end, .device = m->device, .context = m->context,
 		.stream = m->stream, .correlation = m->correlation, .bytes = m->bytes,
-	});
+	}, NULL);
+}
+
+static const struct { uint32_t kind, want, first, last; } calls[] = {
+#define RANGE(kind, which, first, last) { CUPTI_KIND_##kind, CALLS_##which, first, last },
+	CUPTI_CALLS(RANGE)
+#undef RANGE
+};
+
+/* Returns what wants it: a bit of enum gputime_want; 0: nothing. */
+static unsigned call_want(const struct cupti_call *call)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (call->kind == calls[i].kind && call->function >= calls[i].first && call->function <= calls[i].last)
+			return calls[i].want;
+	return 0;
+}
+
+static void put_call(struct cupti *c, const struct cupti_call *call)
+{
+	uint32_t *last = &c->last_calls[call->correlation % LAST_CALLS];
+	const unsigned want = call_want(call);
+
+	if (!want || *last == call->correlation || !call->start)
+		return;
+	*last = call->correlation;
+	put_each(c, want, &(struct gputime_record){
+		.kind = GPUTIME_CALL, .call = { call->start, call->end, call->thread, call->correlation },
+	}, NULL);
 }
 
 static void take(struct cupti *c, const struct cupti_record *record)
@@ -219,6 +287,10 @@ static void take(struct cupti *c, const struct cupti_record *record)
 		break;
 	case CUPTI_KIND_MEMSET:
 		put_set(c, (const void *)record);
+		break;
+	case CUPTI_KIND_RUNTIME:
+	case CUPTI_KIND_DRIVER:
+		put_call(c, (const void *)record);
 		break;
 	default:
 		c->to->control->unknown++;
@@ -296,60 +368,105 @@ static void nothing(void *data, uint32_t domain, uint32_t id, const void *info)
 	(void)info;
 }
 
-static unsigned list_kinds(unsigned want, enum cupti_kind *kinds)
+static const uint64_t CALL_KINDS = 1ull << CUPTI_KIND_RUNTIME | 1ull << CUPTI_KIND_DRIVER;
+
+/* A bit for each enum cupti_kind. */
+static uint64_t kinds_of(const struct gputime *g, unsigned want)
 {
-	unsigned n = 0;
+	const bool whole = !(want & GPUTIME_NODES) || g->control->whole_graphs;
+	uint64_t kinds = 0;
 
 	if (want & GPUTIME_KERNELS)
-		kinds[n++] = CUPTI_KIND_CONCURRENT_KERNEL;
-	if (want & GPUTIME_KERNELS && !(want & GPUTIME_NODES))
-		kinds[n++] = CUPTI_KIND_GRAPH_TRACE;
-	if (want & GPUTIME_COPIES) {
-		kinds[n++] = CUPTI_KIND_MEMCPY;
-		kinds[n++] = CUPTI_KIND_MEMCPY2;
-		kinds[n++] = CUPTI_KIND_MEMSET;
+		kinds |= 1ull << CUPTI_KIND_CONCURRENT_KERNEL | (whole ? 1ull << CUPTI_KIND_GRAPH_TRACE : 0);
+	if (want & GPUTIME_COPIES)
+		kinds |= 1ull << CUPTI_KIND_MEMCPY | 1ull << CUPTI_KIND_MEMCPY2 | 1ull << CUPTI_KIND_MEMSET;
+	if (want & CALLS)
+		kinds |= CALL_KINDS;
+	return kinds;
+}
+
+/* The listed functions alone, if CUPTI can: a program makes many other calls.  An older one does not know them all. */
+static bool enable_calls(struct cupti *c, unsigned want, bool enable)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		for (uint32_t id = calls[i].first; calls[i].want & want && id <= calls[i].last; id++)
+			any |= !(calls[i].kind == CUPTI_KIND_RUNTIME ? c->cuptiActivityEnableRuntimeApi(id, enable) :
+								       c->cuptiActivityEnableDriverApi(id, enable));
+	return any;
+}
+
+/* Return true if CUPTI needs no kinds for them. */
+static bool set_calls(struct cupti *c, unsigned want)
+{
+	if (!c->cuptiActivityEnableRuntimeApi || !c->cuptiActivityEnableDriverApi)
+		return !want;
+	if (c->calls & ~want)
+		enable_calls(c, c->calls & ~want, false);
+	if (want & ~c->calls && !enable_calls(c, want & ~c->calls, true))
+		return false;
+	c->calls = want;
+	return true;
+}
+
+/* Enables what is wanted, and disables the rest.  Returns a CUptiResult. */
+static int set_kinds(struct cupti *c, unsigned want)
+{
+	uint64_t kinds = kinds_of(c->to, want);
+	int r = 0;
+
+	if (set_calls(c, want & CALLS))
+		kinds &= ~CALL_KINDS;
+	for (int kind = 0; kind < 64; kind++) {
+		const uint64_t bit = 1ull << kind;
+
+		if (kinds & bit && !(c->kinds & bit) && !r) {
+			r = c->cuptiActivityEnable(kind);
+			c->kinds |= r ? 0 : bit;
+		} else if (!(kinds & bit) && c->kinds & bit) {
+			c->cuptiActivityDisable(kind);
+			c->kinds &= ~bit;
+		}
 	}
-	return n;
+	c->to->control->whole_graphs |= c->kinds >> CUPTI_KIND_GRAPH_TRACE & 1;
+	return r;
 }
 
 static int enable(struct gputime *g, struct cupti *c, unsigned want)
 {
-	enum cupti_kind kinds[8];
-	unsigned n = list_kinds(want, kinds);
 	int r = c->cuptiActivityRegisterCallbacks(buffer_wanted, buffer_filled);
 
+	/* of calls: as gettid(2) has it */
+	if (c->cuptiSetThreadIdType)
+		c->cuptiSetThreadIdType(CUPTI_THREAD_SYSTEM);
 	/* It cannot be switched off again: only for a program that is measured from its start.  GPUs before Blackwell refuse. */
 	if (!r && g->whole && c->cuptiActivityEnableHWTrace)
 		c->cuptiActivityEnableHWTrace(1);
-	for (unsigned i = 0; !r && i < n; i++) {
-		r = c->cuptiActivityEnable(kinds[i]);
-		for (unsigned k = 0; r && k < i; k++)
-			c->cuptiActivityDisable(kinds[k]);
-	}
+	r = r ? r : set_kinds(c, want);
+	if (r)
+		set_kinds(c, 0);
 	return r;
 }
 
-void activity_forget_names(struct gputime *g)
-{
-	struct cupti *c = g->cupti;
-
-	if (!c || !c->names)
-		return;
-	pthread_mutex_lock(&c->lock);
-	memset(c->names, 0, 2 * NAMES * sizeof(*c->names));
-	c->nnames = 0;
-	pthread_mutex_unlock(&c->lock);
-}
-
+/* CUPTI's may be the time of day, which is corrected.  The thread may lose the CPU between two of ours: the quickest try counts. */
 static void note_clock(struct gputime *g, struct cupti *c)
 {
-	uint64_t before = gputime_now(), by_cupti;
+	uint64_t least = UINT64_MAX, before, by_cupti, took;
 
-	if (!c->cuptiGetTimestamp(&by_cupti))
-		g->control->clock = (before + gputime_now()) / 2 - by_cupti;
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		before = gputime_now();
+		if (c->cuptiGetTimestamp(&by_cupti))
+			return;
+		took = gputime_now() - before;
+		if (took >= least)
+			continue;
+		least = took;
+		g->control->clock = before + took / 2 - by_cupti;
+	}
 }
 
-void activity_start(struct gputime *g, unsigned want)
+static void start(struct gputime *g, unsigned want)
 {
 	struct cupti *c;
 	int r;
@@ -369,7 +486,7 @@ void activity_start(struct gputime *g, unsigned want)
 		say(g, r == CUPTI_OTHER_SUBSCRIBER ? GPUTIME_IN_USE : GPUTIME_REFUSED, r);
 		return;
 	}
-	c->names = c->names ? c->names : calloc(2 * NAMES, sizeof(*c->names));
+	c->names = c->names ? c->names : calloc(TABLE, sizeof(*c->names));
 	note_clock(g, c);
 	r = enable(g, c, want);
 	if (r) {
@@ -381,26 +498,66 @@ void activity_start(struct gputime *g, unsigned want)
 	say(g, GPUTIME_IS_ON, 0);
 }
 
-void activity_flush(struct gputime *g, bool all)
+/* CUPTI may have some of the buffers yet. */
+static void free_buffers(struct cupti *c)
 {
-	if (g->cupti->subscriber)
-		g->cupti->cuptiActivityFlushAll(all ? CUPTI_FLUSH_FORCED : 0);
+	pthread_mutex_lock(&c->lock);
+	c->made -= c->nbuffers;
+	while (c->nbuffers)
+		free(c->buffers[--c->nbuffers]);
+	pthread_mutex_unlock(&c->lock);
 }
 
-void activity_stop(struct gputime *g)
+static void stop(struct gputime *g)
 {
-	enum cupti_kind kinds[8];
-	unsigned n = list_kinds(g->want, kinds);
 	struct cupti *c = g->cupti;
 
 	g->want = 0;
 	g->retry = 0;
 	if (c->subscriber) {
-		for (unsigned i = 0; i < n; i++)
-			c->cuptiActivityDisable(kinds[i]);
+		set_kinds(c, 0);
 		c->cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		c->cuptiUnsubscribe(c->subscriber);
 		c->subscriber = NULL;
+		free_buffers(c);
 	}
 	say(g, GPUTIME_OFF, 0);
+}
+
+void activity_want(struct gputime *g, unsigned want)
+{
+	int r = 0;
+
+	if (g->want && !want)
+		stop(g);
+	else if (want && !(g->want && g->cupti->subscriber))
+		start(g, want);
+	else if (want != g->want)
+		r = set_kinds(g->cupti, want);
+	g->want = want;
+	if (r)
+		say(g, GPUTIME_IS_ON, r);	/* the others stay */
+}
+
+void activity_flush(struct gputime *g, bool all)
+{
+	struct cupti *c = g->cupti;
+
+	if (!c || !c->subscriber)
+		return;
+	note_clock(g, c);
+	c->cuptiActivityFlushAll(all ? CUPTI_FLUSH_FORCED : 0);
+}
+
+void activity_serve(struct gputime *g, int tool, const struct gputime_ring *ring, bool another)
+{
+	struct cupti *c = g->cupti;
+
+	if (c)
+		pthread_mutex_lock(&c->lock);
+	g->rings[tool] = *ring;
+	for (unsigned i = 0; another && c && c->names && i < TABLE; i++)
+		c->names[i].told &= ~(1u << tool);
+	if (c)
+		pthread_mutex_unlock(&c->lock);
 }

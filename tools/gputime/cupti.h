@@ -10,7 +10,7 @@
 
 /* Of cuptiGetVersion().  CUDA 12.0 and 12.1 have 11.8's number.  13.0 began with xxyyzz: CUDA xx.yy, update zz of CUPTI. */
 enum cupti_version {
-	CUPTI_11_8 = 18, CUPTI_12_8 = 26, CUPTI_12_9 = 28, CUPTI_13_0 = 130000, CUPTI_13_3 = 130300, CUPTI_13_5 = 130500,
+	CUPTI_11_8 = 18, CUPTI_12_5 = 23, CUPTI_12_8 = 26, CUPTI_12_9 = 28, CUPTI_13_0 = 130000, CUPTI_13_3 = 130300, CUPTI_13_5 = 130500,
 	CUPTI_OLDEST = CUPTI_11_8,		/* of those compared, … */
 	CUPTI_NEWEST = CUPTI_13_5 + 99,		/* … with any update of the last */
 };
@@ -38,7 +38,8 @@ enum cupti_result {
 
 /* CUpti_ActivityKind.  KERNEL serializes kernels, CONCURRENT_KERNEL does not; the records are the same. */
 enum cupti_kind {
-	CUPTI_KIND_MEMCPY = 1, CUPTI_KIND_MEMSET = 2, CUPTI_KIND_KERNEL = 3, CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_KIND_MEMCPY = 1, CUPTI_KIND_MEMSET = 2, CUPTI_KIND_KERNEL = 3, CUPTI_KIND_DRIVER = 4, CUPTI_KIND_RUNTIME = 5 /* calls */,
+	CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	CUPTI_KIND_OVERHEAD = 17, CUPTI_KIND_MEMCPY2 = 22 /* between devices */, CUPTI_KIND_GRAPH_TRACE = 51,
 	CUPTI_KIND_DEVICE_GRAPH_TRACE = 53,
 };
@@ -154,6 +155,33 @@ struct cupti_graph_trace {
 	void *reserved;
 };
 
+/* A call of the runtime or the driver. */
+struct cupti_call {
+	uint32_t kind;
+	uint32_t function;			/* CUpti_runtime_api_trace_cbid, CUpti_driver_api_trace_cbid */
+	uint64_t start, end;
+	uint32_t process, thread;		/* see enum cupti_thread */
+	uint32_t correlation;			/* also of the records of what it began */
+	uint32_t result;
+};
+
+/* CUpti_ActivityThreadIdType: pthread_self(), or gettid() */
+enum cupti_thread { CUPTI_THREAD_DEFAULT = 0, CUPTI_THREAD_SYSTEM = 1 };
+
+/* The functions that launch kernels and graphs, and those that copy and set, with some others between them:
+ * EACH(kind, LAUNCHES or COPIES, first, last). */
+#define CUPTI_CALLS(EACH) \
+	EACH(RUNTIME, LAUNCHES, 13, 13) EACH(RUNTIME, LAUNCHES, 211, 214) EACH(RUNTIME, LAUNCHES, 269, 272) \
+	EACH(RUNTIME, LAUNCHES, 311, 312) EACH(RUNTIME, LAUNCHES, 430, 431) EACH(RUNTIME, LAUNCHES, 505, 506) \
+	EACH(DRIVER, LAUNCHES, 115, 117) EACH(DRIVER, LAUNCHES, 307, 307) EACH(DRIVER, LAUNCHES, 442, 442) \
+	EACH(DRIVER, LAUNCHES, 477, 480) EACH(DRIVER, LAUNCHES, 514, 515) EACH(DRIVER, LAUNCHES, 652, 653) EACH(DRIVER, LAUNCHES, 819, 819) \
+	EACH(RUNTIME, COPIES, 31, 52) EACH(RUNTIME, COPIES, 142, 145) EACH(RUNTIME, COPIES, 160, 163) \
+	EACH(RUNTIME, COPIES, 215, 246) EACH(RUNTIME, COPIES, 249, 250) EACH(RUNTIME, COPIES, 482, 485) \
+	EACH(RUNTIME, COPIES, 509, 512) EACH(RUNTIME, COPIES, 554, 557) \
+	EACH(DRIVER, COPIES, 43, 81) EACH(DRIVER, COPIES, 216, 226) EACH(DRIVER, COPIES, 248, 254) EACH(DRIVER, COPIES, 276, 293) \
+	EACH(DRIVER, COPIES, 305, 306) EACH(DRIVER, COPIES, 318, 321) EACH(DRIVER, COPIES, 397, 433) EACH(DRIVER, COPIES, 776, 779) \
+	EACH(DRIVER, COPIES, 796, 799) EACH(DRIVER, COPIES, 837, 840)
+
 struct cupti_overhead {
 	uint32_t kind;
 	uint32_t overhead;			/* enum cupti_overhead_kind */
@@ -203,6 +231,9 @@ typedef uint64_t cupti_clock(void);
 	EACH(cuptiActivityFlushPeriod, 1108, (uint32_t ms)) \
 	EACH(cuptiActivityGetNextRecord, 1108, (uint8_t *buffer, size_t valid, struct cupti_record **record)) \
 	EACH(cuptiActivityGetNumDroppedRecords, 1108, (void *context, uint32_t stream, size_t *dropped)) \
+	EACH(cuptiSetThreadIdType, 1108, (enum cupti_thread type)) \
+	EACH(cuptiActivityEnableRuntimeApi, 1205, (uint32_t function, uint8_t enable)) /* instead of the kind */ \
+	EACH(cuptiActivityEnableDriverApi, 1205, (uint32_t function, uint8_t enable)) \
 	EACH(cuptiActivityEnableHWTrace, 1208, (uint8_t enable))	/* Blackwell and later; cannot be disabled */
 
 /* cuptiGetVersion_fn is the type of cuptiGetVersion(), and so on. */

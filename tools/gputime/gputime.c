@@ -26,12 +26,7 @@ enum { PERIOD_MS = 100, LAST_MS = 500 };
 /* The tool of a command finds the program in this time. */
 static const uint64_t FIRST_NS = 10000000000;
 
-static struct gputime gputime;
-static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t begun;		/* by GPUTIME_ON, ns; 0: not */
-static int tool;		/* pid of the tool that has set it */
-static int shared = -1;		/* descriptor … */
-static struct stat made;	/* … and what it is of, unless the program has closed it */
+static struct gputime gputime = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 uint64_t gputime_now(void)
 {
@@ -41,133 +36,170 @@ uint64_t gputime_now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Sleeps until what is wanted is not want any more, or for so long; 0: for ever. */
-static void wait_change(unsigned want, int ms)
+/* Sleeps until a tool rings, or for so long; 0: for ever. */
+static void wait_bell(struct gputime_control *c, unsigned heard, int ms)
 {
 	const struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
 
-	syscall(SYS_futex, &gputime.control->want, FUTEX_WAIT, want, ms ? &limit : NULL, NULL, 0);
+	syscall(SYS_futex, &c->bell, FUTEX_WAIT, heard, ms ? &limit : NULL, NULL, 0);
 }
 
-static bool is_shared(void)
+static bool is_shared(const struct gputime *g)
 {
 	struct stat st;
 
-	return !fstat(shared, &st) && st.st_ino == made.st_ino && st.st_dev == made.st_dev;
+	return !fstat(g->fd, &st) && st.st_ino == g->made.st_ino && st.st_dev == g->made.st_dev;
+}
+
+static bool has_tool(const struct gputime *g, int i)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
+
+	return !fcntl(g->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 /* Return true if the tool whose command this is may still come. */
-static bool is_awaited(void)
+static bool is_awaited(const struct gputime *g)
 {
-	return begun && !__atomic_load_n(&gputime.control->tools, __ATOMIC_ACQUIRE) && (!kill(tool, 0) || errno == EPERM);
+	return g->begun && is_shared(g) && !has_tool(g, 0) && (!kill(g->tool, 0) || errno == EPERM);
 }
 
-static bool has_tool(void)
+static bool is_there(const struct gputime *g, int i, uint64_t now)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	return !fcntl(shared, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+	return (is_shared(g) && has_tool(g, i)) || (!i && is_awaited(g) && now < g->begun + FIRST_NS);
 }
 
-/* What a tool wants; 0: nothing. */
-static unsigned wanted(uint64_t now)
+/* What a tool wants; nothing if it has ended. */
+static struct gputime_ring wanted(struct gputime *g, int i, uint64_t now)
 {
-	struct gputime_control *c = gputime.control;
-	unsigned want = __atomic_load_n(&c->want, __ATOMIC_ACQUIRE);
+	struct gputime_tool *t = &g->control->tools[i];
+	struct gputime_ring ring = { .generation = __atomic_load_n(&t->generation, __ATOMIC_ACQUIRE) };
 
-	if (!want)
-		return 0;
-	if (is_shared() && (has_tool() || (is_awaited() && now < begun + FIRST_NS)))
-		return want;
-	__atomic_compare_exchange_n(&c->want, &want, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	return 0;
+	ring.want = __atomic_load_n(&t->want, __ATOMIC_ACQUIRE);
+	ring.run_ns = t->run_ns;
+	ring.of_ns = t->run_ns < t->of_ns ? t->of_ns : 0;
+	ring.since = ring.generation == g->rings[i].generation ? g->rings[i].since : now;
+	if (ring.want && is_there(g, i, now))
+		return ring;
+	__atomic_compare_exchange_n(&t->want, &ring.want, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	ring.want = 0;
+	return ring;
 }
 
-/* Return true if it is off in this part of the period that the tool has chosen.  *until is when that changes, ns. */
-static bool pauses(uint64_t now, uint64_t *until)
+/* Returns what is wanted in this part of the period that the tool has chosen, and sets *until to when that changes if it is
+ * sooner, ns. */
+static unsigned now_wanted(const struct gputime_ring *ring, uint64_t now, uint64_t *until)
 {
-	uint64_t run = gputime.control->run_ns, of = gputime.control->of_ns, part;
+	uint64_t part, change;
 
-	*until = UINT64_MAX;
-	if (!of || run >= of)
-		return false;
-	part = now % of;
-	*until = now - part + (part < run ? run : of);
-	return part >= run;
+	if (!ring->want || !ring->of_ns)
+		return ring->want;
+	part = now % ring->of_ns;
+	change = now - part + (part < ring->run_ns ? ring->run_ns : ring->of_ns);
+	*until = *until < change ? *until : change;
+	return part < ring->run_ns ? ring->want : 0;
 }
 
-/* Returns for how long nothing changes, if the tool wants nothing else, ms. */
-static int quiet_ms(uint64_t now)
+/* The tool sees that it is served when all else is set. */
+static void serve(struct gputime *g, int i, const struct gputime_ring *ring)
 {
-	uint64_t until;
+	struct gputime_tool *t = &g->control->tools[i];
+	const bool another = ring->generation != g->rings[i].generation;
 
-	pauses(now, &until);
-	return until - now < PERIOD_MS * 1000000ull ? (int)((until - now) / 1000000 + 1) : PERIOD_MS;
-}
-
-static void change(void)
-{
-	uint64_t now = gputime_now();
-	unsigned want = wanted(now), tools = __atomic_load_n(&gputime.control->tools, __ATOMIC_ACQUIRE);
-	bool another = gputime.tools && tools != gputime.tools;
-	uint64_t until;
-
-	if (want && pauses(now, &until))
-		want = 0;
-	if (gputime.want && (want != gputime.want || another))
-		activity_stop(&gputime);
+	activity_serve(g, i, ring, another);
 	if (another)
-		activity_forget_names(&gputime);
-	gputime.tools = tools;
-	if (want && (!gputime.want || (gputime.retry && now >= gputime.retry)))
-		activity_start(&gputime, want);
-	if (gputime.want)
-		activity_flush(&gputime, false);
-	else if (!is_shared())
-		gputime.control->state = GPUTIME_CLOSED;
+		t->first = t->written;
+	t->serves = ring->want;
+	__atomic_store_n(&t->serving, ring->generation, __ATOMIC_RELEASE);
 }
 
-static void *serve(void *unused)
+/* The memory of a ring that nobody reads any more. */
+static void give_back(struct gputime *g, int i)
 {
-	struct gputime_control *c = gputime.control;
+	struct gputime_ring *ring = &g->rings[i];
+
+	if (!ring->used || ring->want || has_tool(g, i))
+		return;
+	ring->used = false;
+	madvise(g->slots + (size_t)i * GPUTIME_SLOTS, GPUTIME_RING, MADV_REMOVE);
+}
+
+/* Does what the tools want now.  Returns for how long nothing changes, unless one rings, ms; 0: for ever. */
+static int change(struct gputime *g)
+{
+	const uint64_t now = gputime_now();
+	struct gputime_ring rings[GPUTIME_TOOLS];
+	uint64_t until = now + PERIOD_MS * 1000000ull;
+	unsigned want = 0;
+	bool any = false;
+
+	for (int i = 0; i < GPUTIME_TOOLS; i++) {
+		rings[i] = wanted(g, i, now);
+		rings[i].used = g->rings[i].used || rings[i].want;
+		want |= now_wanted(&rings[i], now, &until);
+		any |= rings[i].used;
+		if (rings[i].want)	/* before the first record is put */
+			serve(g, i, &rings[i]);
+	}
+	if (g->want)
+		activity_flush(g, false);
+	if (want != g->want || (g->retry && now >= g->retry))
+		activity_want(g, want);
+	for (int i = 0; i < GPUTIME_TOOLS; i++) {
+		if (!rings[i].want)	/* behind the last one */
+			serve(g, i, &rings[i]);
+		give_back(g, i);
+	}
+	if (!g->want && !is_shared(g))
+		g->control->state = GPUTIME_CLOSED;
+	return any ? (int)((until - now) / 1000000 + 1) : 0;
+}
+
+static void *run(void *ctx)
+{
+	struct gputime *g = ctx;
 
 	prctl(PR_SET_NAME, "cuda-gputime");
 	for (;;) {
-		unsigned want = __atomic_load_n(&c->want, __ATOMIC_ACQUIRE);
+		unsigned heard = __atomic_load_n(&g->control->bell, __ATOMIC_ACQUIRE);
+		int ms;
 
-		pthread_mutex_lock(&switching);
-		change();
-		pthread_mutex_unlock(&switching);
-		wait_change(want, want ? quiet_ms(gputime_now()) : 0);
+		pthread_mutex_lock(&g->lock);
+		ms = change(g);
+		pthread_mutex_unlock(&g->lock);
+		wait_bell(g->control, heard, ms);
 	}
-	return unused;
+	return NULL;
 }
 
 /* What CUPTI has yet is delivered.  A tool that has the memory can read it when the program is gone. */
 static void finish(void)
 {
-	if (!gputime.control)
+	struct gputime *g = &gputime;
+
+	if (!g->control)
 		return;
-	pthread_mutex_lock(&switching);
-	if (gputime.want)
-		activity_flush(&gputime, true);
-	pthread_mutex_unlock(&switching);
-	for (int ms = 0; ms < LAST_MS && is_awaited(); ms++)
+	pthread_mutex_lock(&g->lock);
+	activity_flush(g, true);
+	pthread_mutex_unlock(&g->lock);
+	for (int ms = 0; ms < LAST_MS && is_awaited(g); ms++)
 		usleep(1000);
 }
 
 /* The child has no thread of ours and no CUDA. */
 static void forked(void)
 {
-	if (!gputime.control)
+	struct gputime *g = &gputime;
+
+	if (!g->control)
 		return;
-	if (is_shared())
-		close(shared);
-	munmap(gputime.control, GPUTIME_BYTES);
-	gputime.control = NULL;
+	if (is_shared(g))
+		close(g->fd);
+	munmap(g->control, GPUTIME_BYTES);
+	g->control = NULL;
 }
 
-static struct gputime_control *share(void)
+static struct gputime_control *share(struct gputime *g)
 {
 	const struct gputime_control first = {
 		.magic = GPUTIME_MAGIC, .bytes = sizeof(first), .slots = GPUTIME_SLOTS, .pid = getpid(),
@@ -177,7 +209,7 @@ static struct gputime_control *share(void)
 
 	if (fd < 0)
 		return NULL;
-	c = ftruncate(fd, GPUTIME_BYTES) || fstat(fd, &made) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? MAP_FAILED :
+	c = ftruncate(fd, GPUTIME_BYTES) || fstat(fd, &g->made) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? MAP_FAILED :
 	    mmap(NULL, GPUTIME_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (c == MAP_FAILED) {
 		close(fd);
@@ -185,11 +217,11 @@ static struct gputime_control *share(void)
 	}
 	madvise(c, GPUTIME_BYTES, MADV_DONTDUMP);
 	*c = first;
-	shared = fd;
+	g->fd = fd;
 	return c;
 }
 
-static bool begin_thread(void)
+static bool begin_thread(struct gputime *g)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -197,7 +229,7 @@ static bool begin_thread(void)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	ok = !pthread_create(&thread, &attr, serve, NULL);
+	ok = !pthread_create(&thread, &attr, run, g);
 	pthread_attr_destroy(&attr);
 	return ok;
 }
@@ -217,25 +249,36 @@ static void call_next(void)
 		initialize();
 }
 
-/* What CUPTI and we start here gets no signal of the program's. */
-static void begin(void)
+/* Measures for the tool whose command this is before it has come. */
+static void begin_at_once(struct gputime *g)
 {
+	struct gputime_tool *t = &g->control->tools[0];
 	const char *on = getenv(GPUTIME_ON);
+
+	if (!on || sscanf(on, "%u:%d", &t->want, &g->tool) != 2 || g->tool <= 0) {
+		t->want = 0;
+		return;
+	}
+	t->generation = 1;
+	g->begun = gputime_now();
+	g->whole = true;
+	change(g);	/* before the first kernel */
+}
+
+/* What CUPTI and we start here gets no signal of the program's. */
+static void begin(struct gputime *g)
+{
 	sigset_t all, was;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	if (on && sscanf(on, "%u:%d", &gputime.control->want, &tool) == 2 && tool > 0) {
-		begun = gputime_now();
-		gputime.whole = true;
-		change();	/* before the first kernel */
-	}
+	begin_at_once(g);
 	pthread_atfork(NULL, NULL, forked);
 	atexit(finish);
-	if (!begin_thread()) {
-		if (gputime.want)
-			activity_stop(&gputime);
-		gputime.control->state = GPUTIME_NO_THREAD;
+	if (!begin_thread(g)) {
+		if (g->want)
+			activity_want(g, 0);
+		g->control->state = GPUTIME_NO_THREAD;
 	}
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
@@ -243,16 +286,17 @@ static void begin(void)
 /* Called by the driver.  The result says that it has worked (as in the samples of CUPTI). */
 int InitializeInjection(void)
 {
+	struct gputime *g = &gputime;
 	static bool called;
 
 	if (called)
 		return 1;
 	called = true;
 	call_next();
-	gputime.control = share();
-	if (!gputime.control)
+	g->control = share(g);
+	if (!g->control)
 		return 1;
-	gputime.slots = (void *)((char *)gputime.control + GPUTIME_FIRST);
-	begin();
+	g->slots = (void *)((char *)g->control + GPUTIME_FIRST);
+	begin(g);
 	return 1;
 }

@@ -3,35 +3,49 @@
  * fails silently, and touches no CUPTI that another one uses. */
 #ifndef GPUTIME_LIBRARY_H
 #define GPUTIME_LIBRARY_H
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include "abi/gputime.h"
 
 struct cupti;
 
+/* Of a tool: what is put into its ring. */
+struct gputime_ring {
+	unsigned want;				/* enum gputime_want; 0: nothing */
+	unsigned generation;
+	uint64_t since;				/* when it began; what CUPTI still had then is of no use to it */
+	uint64_t run_ns, of_ns;			/* as in struct gputime_tool */
+	bool used;				/* it may have memory */
+};
+
 struct gputime {
 	struct gputime_control *control;	/* shared: see abi/gputime.h */
-	struct gputime_record *slots;		/* shared: GPUTIME_SLOTS */
+	struct gputime_record *slots;		/* shared: GPUTIME_SLOTS for each tool */
+	struct gputime_ring rings[GPUTIME_TOOLS];
 	struct cupti *cupti;			/* NULL: not looked for */
 	unsigned want;				/* what is on now: enum gputime_want; 0: off */
-	unsigned tools;				/* that have asked, up to the one that was told names */
 	uint64_t retry;				/* when what was refused is tried again, ns; 0: never */
 	bool whole;				/* it is on from the program's start, for the tool whose command it is */
+	int fd;					/* of the shared memory … */
+	struct stat made;			/* … and what it is, unless the program has closed it; fd is -1: there is none */
+	uint64_t begun;				/* by GPUTIME_ON, ns; 0: not */
+	int tool;				/* pid of the tool that has set it */
+	pthread_mutex_t lock;			/* of all this but the rings, whose records CUPTI's threads put */
 };
 
 /* Returns CLOCK_MONOTONIC, ns. */
 uint64_t gputime_now(void);
 
-/* Finds CUPTI, if that was not done, and switches it on.  Sets the control's state, error and version. */
-void activity_start(struct gputime *g, unsigned want);
+/* Has CUPTI measure what is wanted, which it finds at first; 0: switches it off, and has it deliver the rest.  Sets the control's
+ * state, error and version. */
+void activity_want(struct gputime *g, unsigned want);
 
 /* Has CUPTI deliver what it has; all: also what is in use. */
 void activity_flush(struct gputime *g, bool all);
 
-/* Another tool is to be told them. */
-void activity_forget_names(struct gputime *g);
-
-/* Switches it off, and has it deliver the rest. */
-void activity_stop(struct gputime *g);
+/* Sets what is put into a tool's ring; another: it is another tool, which knows no names. */
+void activity_serve(struct gputime *g, int tool, const struct gputime_ring *ring, bool another);
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The calls of a process that began what ran on its GPUs: joins what CUPTI tells of a call, by its number, with what a probe of
+ * the tool saw of it, by thread and time. */
+#ifndef GPU_CALLS_H
+#define GPU_CALLS_H
+#include <stdbool.h>
+
+struct gpu_calls;
+struct quota;
+
+/* A call as CUPTI measured it. */
+struct gpu_caller {
+	unsigned correlation;
+	int tid;			/* in our pid namespace; 0: not known */
+	unsigned long long start, end;	/* CLOCK_MONOTONIC, ns */
+	const void *site;		/* of gpu_calls_launched(); NULL: not known */
+};
+
+/* sites: the tool tells launches.  Memory is taken from the quota of the process's user. */
+struct gpu_calls *gpu_calls_new(int pid, unsigned user, struct quota *quota, bool sites);
+void gpu_calls_free(struct gpu_calls *c);
+
+/* A launch that a probe saw at its entry; a thread's come in order. */
+void gpu_calls_launched(struct gpu_calls *c, int tid, unsigned long long time, const void *site);
+
+/* A call that CUPTI tells; thread is its id in the process's own pid namespace.  Returns its thread in ours; 0: not known yet. */
+int gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation);
+
+/* Call every few milliseconds: joins what has come since.  last: nothing more comes. */
+void gpu_calls_tick(struct gpu_calls *c, bool last);
+
+/* Returns the call with this number if it was told and, with sites, joined or given up; else NULL.  Valid until the next call of
+ * these functions. */
+const struct gpu_caller *gpu_calls_find(const struct gpu_calls *c, unsigned correlation);
+
+#endif

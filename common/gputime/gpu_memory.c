@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "base/util.h"
+#include "gputime/gpu_memory.h"
+#include "proc/pid_ns.h"
+#include "proc/proc.h"
+#include "session/signals.h"
+
+/* Of a process: descriptors that are looked at, and those of them with our name. */
+enum { DESCRIPTORS = 4096, CANDIDATES = 8 };
+
+/* Between two reads: more are a number that the program has made up. */
+static const unsigned long long LOSSES_MAX = 1ull << 32;
+
+/* ---- Where it is */
+
+/* Returns the number of the mount that a descriptor of ours is in, which a process's own file system does not share with
+ * memfds; -1: not known.  Unlike fstat(2), this asks no file system: it could be the process's own, and never answer. */
+static long long mount_of(int fd)
+{
+	char path[40], line[128];
+	long long id = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "mnt_id: %lld", &id) != 1)
+		;
+	if (f)
+		fclose(f);
+	return id;
+}
+
+/* Return true if a memfd is the process's user's, of the right size, and stays so. */
+static bool is_safe(int fd, const struct proc_rights *rights)
+{
+	const int must = F_SEAL_SHRINK | F_SEAL_GROW, not = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
+	struct stat st;
+	int seals;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size != GPUTIME_BYTES)
+		return false;
+	seals = fcntl(fd, F_GET_SEALS);
+	return (st.st_uid == rights->uid || st.st_uid == rights->effective) && seals >= 0 && (seals & must) == must && !(seals & not);
+}
+
+/* A descriptor of a process; is a memfd of ours by its name. */
+static bool is_named(int dir, const char *name)
+{
+	static const char is[] = "/memfd:" GPUTIME_NAME " (deleted)";
+	char link[sizeof(is) + 1];
+	ssize_t n = readlinkat(dir, name, link, sizeof(link));
+
+	return n == sizeof(is) - 1 && !memcmp(link, is, n);
+}
+
+/* Opens it, if it is one; -1: it is not.  Another kind of file is not opened: it could wait. */
+static int open_memory(long long mount, int dir, const char *name, const struct proc_rights *rights)
+{
+	int path = openat(dir, name, O_PATH | O_CLOEXEC), fd = -1;
+	char self[32];
+
+	if (path >= 0 && mount >= 0 && mount_of(path) == mount) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
+		fd = open(self, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (path >= 0)
+		close(path);
+	if (fd < 0 || is_safe(fd, rights))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Returns a descriptor; -1: there is none. */
+static int find(int pid, long long mount)
+{
+	struct proc_rights rights;
+	int fd = -1, candidates = 0;
+	struct dirent *d;
+	char *path;
+	DIR *dir;
+
+	if (!proc_rights(pid, &rights))
+		return -1;
+	path = xprintf("/proc/%d/fd", pid);
+	dir = opendir(path);
+	free(path);
+	if (!dir)
+		return -1;
+	for (int i = 0; fd < 0 && i < DESCRIPTORS && candidates < CANDIDATES && !signal_caught() && (d = readdir(dir)); i++) {
+		if (!is_named(dirfd(dir), d->d_name))
+			continue;
+		candidates++;
+		fd = open_memory(mount, dirfd(dir), d->d_name, &rights);
+	}
+	closedir(dir);
+	return fd;
+}
+
+long long gpu_memory_mount(void)
+{
+	int fd = memfd_create("", MFD_CLOEXEC);
+	long long mount;
+
+	if (fd < 0)
+		die(errno, "memfd_create");
+	mount = mount_of(fd);
+	close(fd);
+	return mount;
+}
+
+/* ---- A place in it */
+
+/* The kernel drops the lock with the descriptor. */
+static bool lock(int fd, int place)
+{
+	struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_SETLK, &byte);
+}
+
+/* Returns -1 if others have all. */
+static int take_place(int fd, bool is_command)
+{
+	if (is_command)
+		return lock(fd, 0) ? 0 : -1;
+	for (int i = 1; i < GPUTIME_TOOLS; i++)
+		if (lock(fd, i))
+			return i;
+	return -1;
+}
+
+static bool is_known_version(const struct gputime_control *c)
+{
+	return !memcmp(c->magic, GPUTIME_MAGIC, sizeof(c->magic)) && c->bytes == sizeof(*c) && c->slots == GPUTIME_SLOTS;
+}
+
+/* The process's own library must have made it: another process may have passed its memory. */
+static enum gpu_memory_found map(struct gpu_memory *m, int pid, int fd, bool is_command)
+{
+	struct gputime_control *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	enum gpu_memory_found found = GPU_MEMORY_NONE;
+	void *ring = MAP_FAILED;
+	int place = -1;
+
+	if (c == MAP_FAILED)
+		return found;
+	if (c->pid == pid_in_namespace(pid))
+		found = is_known_version(c) ? GPU_MEMORY_IN_USE : GPU_MEMORY_OTHER;
+	if (found == GPU_MEMORY_IN_USE)
+		place = take_place(fd, is_command);
+	if (place >= 0)
+		ring = mmap(NULL, GPUTIME_RING, PROT_READ, MAP_SHARED, fd, GPUTIME_FIRST + place * GPUTIME_RING);
+	if (ring == MAP_FAILED) {
+		munmap(c, sizeof(*c));
+		return place >= 0 ? GPU_MEMORY_NONE : found;
+	}
+	*m = (struct gpu_memory){ .control = c, .ring = ring, .fd = fd, .place = place };
+	return GPU_MEMORY_READY;
+}
+
+static void ring_bell(struct gputime_control *c)
+{
+	__atomic_fetch_add(&c->bell, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &c->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static struct gputime_tool *tool_of(const struct gpu_memory *m)
+{
+	return &m->control->tools[m->place];
+}
+
+static void ask(struct gpu_memory *m, const struct gpu_wish *wish)
+{
+	struct gputime_tool *t = tool_of(m);
+
+	t->run_ns = wish->run_ns;
+	t->of_ns = wish->of_ns;
+	t->read = m->place ? __atomic_load_n(&t->written, __ATOMIC_ACQUIRE) : 0;
+	m->generation = m->place ? __atomic_load_n(&t->generation, __ATOMIC_RELAXED) + 1 : 1;
+	__atomic_store_n(&t->generation, m->generation, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->want, wish->want, __ATOMIC_RELEASE);
+	ring_bell(m->control);
+}
+
+enum gpu_memory_found gpu_memory_find(struct gpu_memory *m, int pid, long long mount, const struct gpu_wish *wish)
+{
+	int fd = find(pid, mount);
+	enum gpu_memory_found found = fd >= 0 ? map(m, pid, fd, wish->is_command) : GPU_MEMORY_NONE;
+
+	if (found == GPU_MEMORY_READY)
+		ask(m, wish);
+	else if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+void gpu_memory_stop(struct gpu_memory *m)
+{
+	__atomic_store_n(&tool_of(m)->want, 0, __ATOMIC_RELEASE);
+	ring_bell(m->control);
+}
+
+bool gpu_memory_stops(const struct gpu_memory *m)
+{
+	return m->serves && __atomic_load_n(&tool_of(m)->serves, __ATOMIC_ACQUIRE);
+}
+
+/* The library is told when the lock is gone: then it gives the ring's memory back. */
+void gpu_memory_close(struct gpu_memory *m)
+{
+	munmap((void *)m->ring, GPUTIME_RING);
+	close(m->fd);
+	ring_bell(m->control);
+	munmap(m->control, sizeof(*m->control));
+	m->control = NULL;
+}
+
+/* ---- What is there */
+
+/* From now on what is lost is lost to us; of our own command, also what was before. */
+static void begin(struct gpu_memory *m)
+{
+	const struct gputime_control *c = m->control;
+	const struct gputime_tool *t = tool_of(m);
+
+	m->serves = true;
+	m->read = m->place ? t->first : 0;
+	if (!m->place)
+		return;
+	m->dropped[0] = c->dropped;
+	m->dropped[1] = t->dropped;
+	m->unknown = c->unknown;
+	m->untimed = c->untimed;
+}
+
+unsigned long long gpu_memory_records(struct gpu_memory *m)
+{
+	const struct gputime_tool *t = tool_of(m);
+	unsigned long long written;
+
+	if (!m->serves && __atomic_load_n(&t->serving, __ATOMIC_ACQUIRE) == m->generation)
+		begin(m);
+	if (!m->serves)
+		return 0;
+	written = __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
+	if (written - m->read > GPUTIME_SLOTS) {
+		m->malformed++;
+		m->read = written;
+	}
+	return written - m->read;
+}
+
+void gpu_memory_next(struct gpu_memory *m, struct gputime_record *r)
+{
+	memcpy(r, &m->ring[m->read++ % GPUTIME_SLOTS], sizeof(*r));
+	__asm__ volatile("" : "+m"(*r));	/* what is checked is what is used */
+}
+
+void gpu_memory_release(struct gpu_memory *m)
+{
+	__atomic_store_n(&tool_of(m)->read, m->read, __ATOMIC_RELEASE);
+}
+
+static void add_losses(unsigned long long *to, unsigned long long *last, const unsigned long long *at)
+{
+	const unsigned long long now = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+	if (now - *last <= LOSSES_MAX)
+		*to += now - *last;
+	*last = now;
+}
+
+void gpu_memory_losses(struct gpu_memory *m, struct gpu_losses *to)
+{
+	const struct gputime_control *c = m->control;
+
+	if (!m->serves)
+		return;
+	add_losses(&to->dropped, &m->dropped[0], &c->dropped);
+	add_losses(&to->dropped, &m->dropped[1], &tool_of(m)->dropped);
+	add_losses(&to->unknown, &m->unknown, &c->unknown);
+	add_losses(&to->untimed, &m->untimed, &c->untimed);
+	to->unknown += m->malformed;
+	m->malformed = 0;
+}

@@ -70,6 +70,7 @@ const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
 const volatile bool launch_streams;	/* count by stream */
 const volatile bool launch_graphs;	/* show graphs: where they are made, their copies and memory */
+const volatile bool launch_each;	/* send a record of each launch */
 const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
 /* Runtime launches that did not reach the driver. */
@@ -308,6 +309,17 @@ static __always_inline void remember(struct thread *t, const struct launch_key *
 	__builtin_memcpy(t->data.outer.block, s->block, sizeof(s->block));
 }
 
+/* For GPU time by call site. */
+static __always_inline void send_each(const struct launch_key *key)
+{
+	struct launch_made e = {
+		.head = { .pid = key->pid, .kind = LAUNCH_MADE }, .time = bpf_ktime_get_ns(), .key = *key,
+		.tid = bpf_get_current_pid_tgid(), .own_tid = thread_own_id(),
+	};
+
+	records_send(&e, sizeof(e), false);
+}
+
 /* Reads the call stack at the entry of a launch; returns its size in bytes and sets *hash. */
 static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first, __u64 sp,
 				       __u64 *hash)
@@ -357,6 +369,8 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 		remember(t, key, s, !c || c->paired);
 	if (!c)
 		return false;
+	if (launch_each)
+		send_each(key);
 	__sync_fetch_and_add(&c->launches, n);
 	c->oversized = shape_impossible(s);
 	if (c->oversized)

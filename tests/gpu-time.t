@@ -295,6 +295,73 @@ json 2 true
 run cudalaunchtop --gpu-time -bc "$bin/graphs begin launch a 3 end make replay 7"
 lines 1 '^[0-9]+ +graphs +0\.0 +0 +0 +0\.021 +[0-9.]+ +3\.0 +3\.0 \[graph\] #[0-9]+$'
 
+# sites WORDS...: jq's filter of GPU runs and the innermost frame that launched them
+sites() {
+	jq -sc 'map(select(.gpu_runs > 0) | [.gpu_runs, .gpu_ns, .stack[0].sym]) | sort' "$tmp/out"
+}
+
+for kind in session multi inject; do
+	it "--attach $kind: -k has the time of each call site; also if CUPTI cannot select functions"
+	for version in version=28 version=18; do
+		SIM_CUPTI=$version run cudalaunchtop --attach $kind --gpu-time -kjc "$bin/mem launch 1009 launchex 13 drvlaunch 101"
+		status 0
+		equal "$(sites)" '[[13,13000,"do_launchex"],[101,101000,"do_launch"],[1009,1009000,"launch"]]'
+		silent
+	done
+done
+
+# sums: the same by innermost frame alone: a thread's first stacks may be shorter than its others
+sums() {
+	jq -sc 'map(select(.gpu_runs > 0)) | group_by(.stack[0].sym) | map([.[0].stack[0].sym, (map(.gpu_runs) | add)])' "$tmp/out"
+}
+
+it "-k of a program in another pid namespace, with threads"
+if unshares -pf; then
+	rm -f "$tmp/go" "$tmp/ready"
+	mkfifo "$tmp/go"
+	CUDA_INJECTION64_PATH=$library unshare -pf "$bin/mem" launch 1 wait thread '(' launch 503 ')' join launchex 13 wait \
+		<"$tmp/go" >"$tmp/ready" 9>&- & parent=$!
+	exec 3>"$tmp/go"
+	until_true grep -q ready "$tmp/ready"
+	pid=$(pgrep -P $parent)
+	pids="$pids $pid"
+	tool cudalaunchtop --gpu-time -kjp "$pid"
+	until_true eval '[ "$(state)" = 2 ]'
+	echo >&3
+	until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+	stop
+	equal "$(sums)" '[["do_launchex",13],["launch",503]]'
+	exec 3>&-
+	wait $parent
+else
+	skip "no pid namespaces here"
+fi
+
+it "--folded has the nanoseconds of each call site, those of graphs at their launches"
+run cudalaunchtop --gpu-time --folded -c "$bin/mem launch 101 launchex 13"
+status 0
+lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 101000$'
+lines 1 '^mem;.*;main;run;do_launchex;mem_kernel 13000$'
+lines 2 .
+words='begin launch a 3 launch b 2 end make replay 7 eager a 5'
+run cudalaunchtop --gpu-time --folded -c "$bin/graphs $words"
+lines 1 '^graphs;.*;main;replay;\[graph\] #[0-9]+ 35000$'
+lines 1 '^graphs;.*;main;launch;a 5000$'
+lines 2 .
+run cudalaunchtop --gpu-time --graph-nodes --folded -c "$bin/graphs $words"
+lines 1 '^graphs;.*;main;replay;a 21000$'
+lines 1 '^graphs;.*;main;replay;b 14000$'
+lines 1 '^graphs;.*;main;launch;a 5000$'
+lines 3 .
+
+it "threads that launch at the same time have each their own call sites; calls that CUPTI loses are said"
+run cudalaunchtop --gpu-time -kjc "$bin/mem loop 7 '(' thread '(' launch 503 launchex 101 ')' ')' join"
+equal "$(sums)" '[["do_launchex",707],["launch",3521]]'
+SIM_CUPTI=drop=1 run cudalaunchtop --gpu-time -kjc "$bin/mem launch 101"	# the first one is the call
+equal "$(jq -sc 'map([.launches, .gpu_runs, .stack == null]) | sort' "$tmp/out")" '[[0,1,true],[101,100,false]]'
+says '1 runs on the GPU: their calls are not known'
+says 'lost 1 records of GPU time'
+
 it "cudamemcpysize --gpu-time: how long copies take, also asynchronous ones"
 export SIM_COPY_NS=500 SIM_SET_NS=200
 export SIM_DEVICES=2
@@ -365,8 +432,20 @@ jq -c '[.[] | select(.name == "cudaLaunchKernel(mem_kernel)" and .cat == "runtim
 	[.[] | select(.name == "mem_kernel" and .cat == "gpu") | .ts] as $runs |
 	[range(101) | select($runs[.] < $calls[.] or $runs[.] > $calls[.] + 60000000)] | length' "$tmp/timeline" >"$tmp/out"
 equal "$(cat "$tmp/out")" 0
+# an arrow leads to each run from the call that began it
+cat >"$tmp/arrows.jq" <<'END'
+. as $all | [.[] | select(.ph == "f")] as $ends | [.[] | select(.ph == "s")] | map(. as $s |
+	($ends[] | select(.id == $s.id)) as $f |
+	[([$all[] | select(.ph == "X" and .tid == $s.tid and .ts <= $s.ts and $s.ts <= .ts + .dur) | .name] | last),
+	 ($all[] | select(.cat == "gpu" and .tid == $f.tid and .ts == $f.ts) | .name)] | select(length == 2) | join(" > ")) |
+	group_by(.) | map({ (.[0]): length }) | add
+END
+jq -cf "$tmp/arrows.jq" "$tmp/timeline" >"$tmp/out"
+json 1 '. == { "cudaLaunchKernel(mem_kernel) > mem_kernel": 101, "cudaMemcpyAsync > HtoD": 7, "cudaMemset > memset": 5 }'
 run cudatrace --gpu-time --graph-nodes --chrome "$tmp/timeline" -c "$bin/graphs begin launch a 3 end make replay 7"
 equal "$(jq 'map(select(.cat == "gpu" and .name == "a")) | length' "$tmp/timeline")" 21
+jq -cf "$tmp/arrows.jq" "$tmp/timeline" >"$tmp/out"
+json 1 '. == { "cudaGraphLaunch > a": 21 }'
 run cudatrace --gpu-time --chrome "$tmp/timeline" -c "$bin/graphs begin launch a 3 end make replay 7"
 equal "$(jq -c 'map(select(.cat == "gpu") | .dur) | unique' "$tmp/timeline")" '[3]'
 fails 2 '--gpu-time requires --chrome' cudatrace --gpu-time
@@ -379,7 +458,7 @@ sed -i /^injected/d "$tmp/out"
 json 1 '.gpu_runs == 7'
 
 it "options that cannot be combined, and wrong ones"
-for o in -k --folded --graphs --per-stream; do
+for o in --graphs --per-stream; do
 	fails 2 '--gpu-time cannot be combined with' cudalaunchtop --gpu-time $o
 done
 fails 2 '--graph-nodes requires --gpu-time' cudalaunchtop --graph-nodes

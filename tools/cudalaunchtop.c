@@ -16,6 +16,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_probes.h"
 #include "cudalaunchtop/launch_view.h"
+#include "gputime/gpu_calls.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "sym/stack.h"
@@ -198,9 +199,11 @@ static void report_folded(const struct launch_view *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		const struct launch_row *r = &v->lines[i].row;
+		const unsigned long long value = v->gpu ? v->lines[i].gpu.ns : r->last.launches;
 		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", v->lines[i].kernel);
 
-		folded_line(r->comm, r->stack, leaf, r->last.launches);
+		if (value)
+			folded_line(r->comm, r->stack, leaf, value);
 		free(leaf);
 	}
 }
@@ -263,9 +266,10 @@ static void check_gpu_time(struct top *t)
 		usage_error("%s requires --gpu-time", t->nodes ? "--graph-nodes" : "--sample");
 	if (!t->gpu_time)
 		return;
-	if (v->by_graph || v->streams || v->stacks || t->folded)
-		usage_error("--gpu-time cannot be combined with --graphs, --per-stream, --stacks or --folded");
-	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0);
+	if (v->by_graph || v->streams)
+		usage_error("--gpu-time cannot be combined with --graphs or --per-stream");
+	t->gpu.callers = t->gpu.sites = v->stacks;
+	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0) | (v->stacks ? GPUTIME_LAUNCHES : 0);
 	if (t->sample)
 		gpu_time_sample(&t->gpu, t->sample);
 	v->gpu = &t->gpu;
@@ -307,9 +311,17 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->launch_stacks = t->view.stacks && !t->view.by_graph;
 	t->skel->rodata->launch_graphs = t->view.by_graph;
 	t->skel->rodata->launch_streams = t->view.streams;
+	t->skel->rodata->launch_each = t->gpu.sites;
 	t->skel->rodata->launch_pairs = t->session.layer == SESSION_LAYER_ALL;
 	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
 	return t->skel;
+}
+
+static void on_launch(void *ctx, const struct launch_made *e, const struct stack *stack)
+{
+	struct top *t = ctx;
+
+	gpu_time_launched(&t->gpu, e->key.pid, &(struct gpu_launch){ .tid = e->tid, .own_tid = e->own_tid, .time = e->time, .site = stack });
 }
 
 static void loaded(void *ctx)
@@ -318,6 +330,8 @@ static void loaded(void *ctx)
 
 	t->view.launches = launches_new(t->session.syms, t->skel->maps.counts, t->skel->maps.quick,
 					&t->skel->bss->counts_shares, t->session.pid_list || t->session.command);
+	t->view.launches->on_launch = on_launch;
+	t->view.launches->ctx = t;
 	t->view.launches->counters.by_graph = t->view.by_graph;
 	if (session_is_alone(&t->session)) {
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;

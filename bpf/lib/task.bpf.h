@@ -78,6 +78,8 @@ struct signal_struct { atomic_t live; unsigned int flags; };
 struct mm_struct { unsigned long start_stack; };
 struct thread_struct { unsigned long fsbase; };
 struct sched_entity { __u64 sum_exec_runtime; };
+struct upid { int nr; };
+struct pid { unsigned int level; struct upid numbers[1]; };
 struct task_struct {
 	int pid, tgid;
 	char comm[16];
@@ -89,6 +91,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct task_struct *group_leader, *real_parent;
 	__u64 start_time;	/* CLOCK_MONOTONIC, ns */
+	struct pid *thread_pid;
 };
 #pragma clang attribute pop
 
@@ -112,6 +115,17 @@ static __always_inline void thread_comm(char comm[16])
 static __always_inline __u32 thread_pid(void)
 {
 	return ((const struct task_struct *)bpf_get_current_task_btf())->tgid;
+}
+
+/* gettid(): the thread's id in its own pid namespace */
+static __always_inline __u32 thread_own_id(void)
+{
+	struct pid *pid = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), thread_pid);
+	__u64 at = BPF_CORE_READ(pid, level) * bpf_core_type_size(struct upid);
+	__u32 id = 0;
+
+	bpf_probe_read_kernel(&id, sizeof(id), (void *)pid + bpf_core_field_offset(struct pid, numbers) + at);
+	return id;
 }
 
 /* pthread_self() */

@@ -48,6 +48,11 @@ static __always_inline __u32 thread_pid(void)
 	return inject_self.task.tgid;
 }
 
+static __always_inline __u32 thread_own_id(void)
+{
+	return inject_self.task.pid;
+}
+
 /* Thread control blocks begin with their own address (System V ABI for x86-64, 3.4.6: variant II). */
 static __always_inline __u64 thread_self(void)
 {

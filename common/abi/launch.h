@@ -85,6 +85,7 @@ enum launch_what {
 	LAUNCH_CLONED,		/* the graph subject is a copy of the graph object, or if that is 0, empty */
 	LAUNCH_GRAPH_GONE,	/* a call that began at time destroyed the graph or exec subject */
 	LAUNCH_REPLAYED,	/* the exec subject was launched, on key.device; of tools that do not count launches */
+	LAUNCH_MADE,	/* a struct launch_made, which is no struct launch_event */
 	LAUNCH_WHAT_MAX
 };
 
@@ -109,6 +110,14 @@ struct launch_event {
 					 * subject; 0: unknown */
 	unsigned long long time;	/* of the call, CLOCK_MONOTONIC, ns */
 	char comm[16];			/* of the thread */
+};
+
+/* Each launch that is counted, if the tool wants that. */
+struct launch_made {
+	struct record head;
+	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
+	struct launch_key key;
+	unsigned int tid, own_tid;	/* own: in the program's own pid namespace */
 };
 
 struct launch_node {

@@ -24,7 +24,7 @@ struct launch {
 };
 
 struct thread {
-	int tid;
+	int own, tid;			/* own: its id in its pid namespace */
 	struct launch *launches;	/* a ring */
 	unsigned room, first, n;
 	UT_hash_handle hh;
@@ -51,7 +51,7 @@ struct gpu_calls {
 	unsigned long long looked;	/* for its threads */
 	struct thread *threads;
 	struct inner *inner;
-	struct gpu_caller *calls;	/* CALLS, by correlation; NULL: there is no memory for them */
+	struct gpu_caller *calls;	/* CALLS, by correlation; or NULL */
 	struct waiting *waiting;	/* those that the probes' records may still explain */
 	unsigned nwaiting;
 };
@@ -64,11 +64,19 @@ struct gpu_calls *gpu_calls_new(int pid, unsigned user, struct quota *quota, boo
 	struct gpu_calls *c = xcalloc(1, sizeof(*c));
 
 	*c = (struct gpu_calls){ .pid = pid, .user = user, .quota = quota, .sites = sites, .is_inner = pid_in_namespace(pid) != pid };
-	if (!quota_take(quota, user, pid, CALLS_COST))
-		return c;
+	return c;
+}
+
+/* Call when CUPTI tells the first call: the library may be missing. */
+static bool has_tables(struct gpu_calls *c)
+{
+	if (c->calls)
+		return true;
+	if (!quota_take(c->quota, c->user, c->pid, CALLS_COST))
+		return false;
 	c->calls = xcalloc(CALLS, sizeof(*c->calls));
 	c->waiting = xcalloc(WAITING, sizeof(*c->waiting));
-	return c;
+	return true;
 }
 
 static void drop_thread(struct gpu_calls *c, struct thread *t)
@@ -108,16 +116,16 @@ void gpu_calls_free(struct gpu_calls *c)
 
 /* ---- What the probes saw */
 
-static struct thread *thread_of(struct gpu_calls *c, int tid)
+static struct thread *thread_of(struct gpu_calls *c, int own)
 {
 	struct thread *t;
 
-	HASH_FIND_INT(c->threads, &tid, t);
+	HASH_FIND_INT(c->threads, &own, t);
 	if (t || HASH_COUNT(c->threads) == THREADS || !quota_take(c->quota, c->user, c->pid, THREAD_COST))
 		return t;
 	t = xcalloc(1, sizeof(*t));
-	t->tid = tid;
-	HASH_ADD_INT(c->threads, tid, t);
+	t->own = own;
+	HASH_ADD_INT(c->threads, own, t);
 	return t;
 }
 
@@ -151,12 +159,14 @@ static bool make_room(struct gpu_calls *c, struct thread *t)
 	return true;
 }
 
-void gpu_calls_launched(struct gpu_calls *c, int tid, unsigned long long time, const void *site)
+void gpu_calls_launched(struct gpu_calls *c, const struct gpu_launch *launch)
 {
-	struct thread *t = c->calls ? thread_of(c, tid) : NULL;
+	struct thread *t = thread_of(c, launch->own_tid);
 
-	if (t && make_room(c, t))
-		*launch_at(t, t->n++) = (struct launch){ time, site, 0 };
+	if (!t || !make_room(c, t))
+		return;
+	t->tid = launch->tid;
+	*launch_at(t, t->n++) = (struct launch){ launch->time, launch->site, 0 };
 }
 
 /* ---- Threads in another pid namespace */
@@ -235,13 +245,15 @@ static bool join(struct gpu_calls *c, struct gpu_caller *call, int thread)
 	struct launch *l;
 	struct thread *t;
 
-	call->tid = call->tid ?: tid_of(c, thread);
-	if (!c->sites || !call->tid)
+	if (!c->sites) {
+		call->tid = tid_of(c, thread);
 		return call->tid;
-	HASH_FIND_INT(c->threads, &call->tid, t);
+	}
+	HASH_FIND_INT(c->threads, &thread, t);
 	l = t && t->n ? find_launch(t, call) : NULL;
 	if (!l)
 		return false;
+	call->tid = t->tid;
 	call->site = l->site;
 	l->end = call->end;
 	return true;
@@ -252,17 +264,16 @@ static void keep(struct gpu_calls *c, const struct gpu_caller *call)
 	c->calls[call->correlation % CALLS] = *call;
 }
 
-int gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation)
+void gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation)
 {
 	struct gpu_caller call = { .correlation = correlation, .start = start, .end = end };
 
-	if (!c->calls)
-		return 0;
+	if (!has_tables(c))
+		return;
 	if (join(c, &call, thread) || c->nwaiting == WAITING)
 		keep(c, &call);
 	else
 		c->waiting[c->nwaiting++] = (struct waiting){ call, thread, clock_ns() };
-	return call.tid;
 }
 
 void gpu_calls_tick(struct gpu_calls *c, bool last)

@@ -16,15 +16,22 @@ struct gpu_caller {
 	const void *site;		/* of gpu_calls_launched(); NULL: not known */
 };
 
+/* A launch that a probe saw at its entry. */
+struct gpu_launch {
+	int tid, own_tid;		/* of the thread: in our pid namespace, and in its own */
+	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
+	const void *site;		/* the tool's; NULL: not known */
+};
+
 /* sites: the tool tells launches.  Memory is taken from the quota of the process's user. */
 struct gpu_calls *gpu_calls_new(int pid, unsigned user, struct quota *quota, bool sites);
 void gpu_calls_free(struct gpu_calls *c);
 
-/* A launch that a probe saw at its entry; a thread's come in order. */
-void gpu_calls_launched(struct gpu_calls *c, int tid, unsigned long long time, const void *site);
+/* A thread's launches come in order. */
+void gpu_calls_launched(struct gpu_calls *c, const struct gpu_launch *launch);
 
-/* A call that CUPTI tells; thread is its id in the process's own pid namespace.  Returns its thread in ours; 0: not known yet. */
-int gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation);
+/* A call that CUPTI tells; thread is its id in the process's own pid namespace. */
+void gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation);
 
 /* Call every few milliseconds: joins what has come since.  last: nothing more comes. */
 void gpu_calls_tick(struct gpu_calls *c, bool last);

@@ -41,6 +41,9 @@ static const unsigned long long CALL_NS = 2000000000;
 /* In a process: tallies, and runs that wait for their calls. */
 enum { TALLIES = 16384, WAITING = 1 << 16 };
 
+/* After so many looks a process is one without the library, which may yet come. */
+enum { LOOKS = 3 };
+
 /* A run or a copy is not longer.  A program could make sums overflow. */
 static const unsigned long long RUN_MAX = 3600000000000;
 
@@ -240,17 +243,12 @@ static void retry_runs(struct gpu_time *g, struct gpu_process *p, bool all)
 
 /* ---- Records */
 
-static void on_call(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
+static void on_call(struct gpu_process *p, const struct gputime_record *r)
 {
 	const long long clock = p->memory.control->clock;
-	const unsigned long long start = r->call.start + clock, end = r->call.end + clock;
-	int tid;
 
-	if (!p->calls)
-		return;
-	tid = gpu_calls_called(p->calls, r->call.thread, start, end, r->call.correlation);
-	if (g->on_call && tid)
-		g->on_call(g->ctx, p->pid, &(struct gpu_caller){ .correlation = r->call.correlation, .tid = tid, .start = start, .end = end });
+	if (p->calls)
+		gpu_calls_called(p->calls, r->call.thread, r->call.start + clock, r->call.end + clock, r->call.correlation);
 }
 
 /* The last part of a name has come. */
@@ -303,7 +301,7 @@ static void handle(struct gpu_time *g, struct gpu_process *p, const struct gputi
 	else if (r->kind == GPUTIME_TEXT)
 		on_text(g, p, r);
 	else if (r->kind == GPUTIME_CALL)
-		on_call(g, p, r);
+		on_call(p, r);
 	else
 		begin_run(g, p, r);
 }
@@ -393,11 +391,9 @@ static void free_names(struct gpu_time *g, struct gpu_process *p)
 	p->text = NULL;
 }
 
-/* What is still there is read; there may be no time for it. */
-static void unmap(struct gpu_time *g, struct gpu_process *p)
+/* There may be no time for it. */
+static void read_rest(struct gpu_time *g, struct gpu_process *p)
 {
-	if (!p->memory.control)
-		return;
 	read_records(g, p);
 	if (p->calls)
 		retry_runs(g, p, true);
@@ -406,11 +402,17 @@ static void unmap(struct gpu_time *g, struct gpu_process *p)
 	free(p->waiting);
 	p->waiting = NULL;
 	p->room = p->nwaiting = 0;
-	gpu_calls_free(p->calls);
-	p->calls = NULL;
 	free_names(g, p);
 	gpu_memory_close(&p->memory);
 	quota_give(&g->quota, p->user, GPUTIME_RING);
+}
+
+static void unmap(struct gpu_time *g, struct gpu_process *p)
+{
+	if (p->memory.control)
+		read_rest(g, p);
+	gpu_calls_free(p->calls);
+	p->calls = NULL;
 }
 
 static struct gpu_process *find(const struct gpu_time *g, int pid)
@@ -463,8 +465,14 @@ static void find_memory(struct gpu_time *g, struct gpu_process *p)
 		tell(p, "libcudagputime.so: version mismatch");
 	if (found != GPU_MEMORY_READY)
 		quota_give(&g->quota, p->user, GPUTIME_RING);
-	else if (g->want & (GPUTIME_LAUNCHES | GPUTIME_COPY_CALLS))
+	else if (g->want & (GPUTIME_LAUNCHES | GPUTIME_COPY_CALLS) && !p->calls)
 		p->calls = gpu_calls_new(p->pid, p->user, &g->quota, g->sites);
+}
+
+/* Its library may not be loaded yet. */
+static bool may_have_memory(const struct gpu_time *g, const struct gpu_process *p)
+{
+	return p->memory.control || (!p->failed && (g->is_command || p->looks <= LOOKS));
 }
 
 static void look_for(struct gpu_time *g, int pid)
@@ -478,6 +486,10 @@ static void look_for(struct gpu_time *g, int pid)
 	p->wait = g->is_command ? LOOK_NS : p->wait < LOOK_MOST_NS ? 2 * p->wait + LOOK_NS / 2 : p->wait;
 	p->looks++;
 	find_memory(g, p);
+	if (!may_have_memory(g, p)) {
+		gpu_calls_free(p->calls);
+		p->calls = NULL;
+	}
 	if (!p->found && now - p->seen > PATIENCE_NS && !g->is_command)	/* a command's has yet to call cuInit() */
 		tell_missing(g, p);
 }
@@ -631,12 +643,15 @@ bool gpu_time_measured(const struct gpu_time *g, int pid)
 	return p && p->measured;
 }
 
-void gpu_time_launched(struct gpu_time *g, int pid, int tid, unsigned long long time, const void *site)
+void gpu_time_launched(struct gpu_time *g, int pid, const struct gpu_launch *launch)
 {
-	struct gpu_process *p = find(g, pid);
+	struct gpu_process *p = find(g, pid) ?: new_process(g, pid, clock_ns());
 
-	if (p && p->calls)
-		gpu_calls_launched(p->calls, tid, time, site);
+	if (!p || !may_have_memory(g, p))
+		return;
+	if (!p->calls)
+		p->calls = gpu_calls_new(pid, p->user, &g->quota, true);
+	gpu_calls_launched(p->calls, launch);
 }
 
 void gpu_time_expect(struct gpu_time *g, int pid)
@@ -654,7 +669,7 @@ void gpu_time_ended(void *ctx, const struct process_event *event)
 
 	if (!p)
 		return;
-	if (p->looks > 3)
+	if (p->looks > LOOKS)
 		tell_missing(g, p);
 	end_process(g, p, event->program);
 }
@@ -749,7 +764,7 @@ void gpu_time_close(struct gpu_time *g)
 	if (g->untimed)
 		warning(0, "%llu runs on the GPU have no time: CUPTI had none when it was switched off", g->untimed);
 	if (g->uncalled)
-		warning(0, "%llu runs on the GPU have no call site: their calls were not seen, or not in time", g->uncalled);
+		warning(0, "%llu runs on the GPU: their calls are not known (lost, or made before tracing began)", g->uncalled);
 	if (g->names)
 		kernel_names_free(g->names);
 	quota_free(&g->quota);

@@ -10,6 +10,7 @@
 #include "base/quota.h"
 
 struct gpu_caller;
+struct gpu_launch;
 struct gpu_process;
 struct kernel;
 struct kernel_names;
@@ -64,7 +65,6 @@ struct gpu_time {
 	bool callers;			/* runs wait for their calls, for which GPUTIME_LAUNCHES or _COPY_CALLS is set … */
 	bool sites;			/* … and for gpu_time_launched() */
 	void (*on_run)(void *ctx, const struct gpu_run *r);	/* for each, instead of tallies; or NULL */
-	void (*on_call)(void *ctx, int pid, const struct gpu_caller *call);	/* for each call, without its site; or NULL */
 	void *ctx;
 	/* state */
 	struct process_table *processes;
@@ -91,8 +91,8 @@ void gpu_time_begin(struct gpu_time *g);
 /* Call every few milliseconds: reads, and looks for further processes. */
 void gpu_time_tick(struct gpu_time *g);
 
-/* Call for each launch that a probe saw at its entry, with sites: site is what tallies are to be kept apart by. */
-void gpu_time_launched(struct gpu_time *g, int pid, int tid, unsigned long long time, const void *site);
+/* Call for each launch that a probe saw at its entry, with sites (gputime/gpu_calls.h): tallies are kept apart by its site. */
+void gpu_time_launched(struct gpu_time *g, int pid, const struct gpu_launch *launch);
 
 /* May be called when a process has made its first call, which loads the library: finds it soon, not within seconds. */
 void gpu_time_expect(struct gpu_time *g, int pid);

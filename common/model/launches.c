@@ -325,6 +325,13 @@ static void on_process(struct launches *l, const struct process_event *e)
 	graphs_free(&p->graphs);
 }
 
+static void on_made(struct launches *l, const struct launch_made *e)
+{
+	struct counter *c = counter_find(&l->counters, &e->key);
+
+	l->on_launch(l->ctx, e, c ? c->stack : NULL);
+}
+
 void launches_ended(void *launches, const struct process_event *event)
 {
 	on_process(launches, event);
@@ -337,6 +344,8 @@ void launches_record(struct launches *l, const void *data, size_t size)
 
 	if (size >= sizeof(struct process_event) && e->head.kind == RECORD_FORK)
 		on_process(l, data);
+	if (size >= sizeof(struct launch_made) && e->head.kind == LAUNCH_MADE)
+		on_made(l, data);
 	if (size < sizeof(*e) || record_is_process_event(&e->head))
 		return;
 	p = launch_execution_of(l, e->key.program, e->key.pid, e->comm, 0);

@@ -8,12 +8,16 @@
 #include "model/launch_counter.h"
 
 struct process_event;
+struct stack;
 struct syms;
 
 struct launches {
 	bool keep;		/* keep showing what ended processes did; else only until the next
 				 * interval */
 	struct captures captures;	/* set by the tool, if the probes follow graphs */
+	/* set by the tool, if the probes send each launch: from which stack; NULL: not known */
+	void (*on_launch)(void *ctx, const struct launch_made *launch, const struct stack *stack);
+	void *ctx;
 	/* state */
 	struct syms *syms;
 	struct executions *programs;

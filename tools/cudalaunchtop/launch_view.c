@@ -13,6 +13,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_view.h"
 #include "cudalaunchtop/name_fit.h"
+#include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
 
@@ -91,6 +92,7 @@ struct gpu_row {
 	const char *comm;
 	char *text;		/* that a line has as its kernel */
 	const struct kernel *kernel;
+	const struct stack *stack;	/* of the launches; NULL also if it is not wanted */
 	bool graph, found;	/* found: a line has it */
 	struct gpu_sum sum;
 };
@@ -117,14 +119,15 @@ static void add_row(void *ctx, const struct gpu_tally *t)
 	}
 	r->all[r->n++] = (struct gpu_row){
 		.pid = t->pid, .device = t->key.device, .comm = t->comm, .kernel = k, .graph = t->key.kind == GPUTIME_GRAPH, .sum = *sum,
+		.stack = stack_shown(t->key.site),
 		.text = r->v->by_process ? xstrdup("") : t->key.kind == GPUTIME_GRAPH ? xprintf("#%u", t->key.graph) :
 			xstrdup(!k ? "[unknown]" : r->v->full ? k->full : k->brief),
 	};
 }
 
-static int by_name(int pid, const char *text, const struct gpu_row *r)
+static int by_name(int pid, const char *text, const struct stack *stack, const struct gpu_row *r)
 {
-	return pid != r->pid ? pid < r->pid ? -1 : 1 : strcmp(text, r->text);
+	return pid != r->pid ? pid < r->pid ? -1 : 1 : strcmp(text, r->text) ?: (stack > r->stack) - (stack < r->stack);
 }
 
 static int by_device(unsigned int device, const struct gpu_row *r)
@@ -136,14 +139,14 @@ static int by_row(const void *a, const void *b)
 {
 	const struct gpu_row *p = a;
 
-	return by_name(p->pid, p->text, b) ?: by_device(p->device, b);
+	return by_name(p->pid, p->text, p->stack, b) ?: by_device(p->device, b);
 }
 
 static int by_line_name(const void *a, const void *b)
 {
 	const struct launch_line *l = a;
 
-	return by_name(l->row.pid, l->kernel ? l->kernel : "", b);
+	return by_name(l->row.pid, l->kernel ? l->kernel : "", l->row.stack, b);
 }
 
 static int by_line(const void *a, const void *b)
@@ -181,7 +184,7 @@ static void add_line(struct launch_view *v, const struct gpu_row *r)
 	struct launch_line *l = &v->lines[v->n++];
 
 	l->row = (struct launch_row){
-		.pid = r->pid, .device = r->device, .comm = r->comm, .kernel = r->kernel,
+		.pid = r->pid, .device = r->device, .comm = r->comm, .kernel = r->kernel, .stack = r->stack,
 		.kind = v->by_process ? -1 : r->graph ? LAUNCH_GRAPH : LAUNCH_KERNEL,
 	};
 	l->time = v->counted;

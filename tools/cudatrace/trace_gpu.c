@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "cudatrace/trace_gpu.h"
+#include "gputime/gpu_calls.h"
 #include "kernels/kernel_name.h"
 #include "proc/process_table.h"
 #include "view/chrome.h"
@@ -77,6 +78,8 @@ static void on_run(void *ctx, const struct gpu_run *r)
 	if (r->kind == GPUTIME_COPY || r->kind == GPUTIME_SET)
 		fprintf(file, ",\"bytes\":%llu", r->bytes);
 	fputs("}}", file);
+	if (r->caller && r->caller->tid)
+		chrome_arrow(g->out, r->pid, r->caller->tid, r->caller->start / 2 + r->caller->end / 2, t->number, r->start);
 }
 
 void trace_gpu_open(struct trace_gpu *g, struct process_table *processes, struct chrome *out)
@@ -86,6 +89,8 @@ void trace_gpu_open(struct trace_gpu *g, struct process_table *processes, struct
 	g->quota = (struct quota){
 		.limit = 4 << 20, .what = "streams of GPUs in the timeline", .loss = "what ran in further ones is not shown",
 	};
+	g->time.callers = true;
+	g->time.want |= GPUTIME_LAUNCHES | GPUTIME_COPY_CALLS;
 	g->time.on_run = on_run;
 	g->time.ctx = g;
 	gpu_time_open(&g->time, processes);

@@ -263,16 +263,8 @@ static void loaded(void *ctx)
 {
 	struct app *app = ctx;
 	struct cudaexporter_bpf *skel = app->skel;
-	const struct exporter_probes probes = {
-		.counts = {
-			.slots = skel->maps.export_slots,
-			.rest = skel->maps.export_counts,
-			.rest_shares = &skel->data_export_shares->export_shares,
-			.errors = skel->maps.export_errors,
-			.error_shares = &skel->data_export_error_shares->export_error_shares,
-			.exemplars = app->exemplars ? skel->maps.exemplars : NULL,
-			.exemplar_shares = &skel->data_exemplar_shares->exemplar_shares,
-		},
+	struct exporter_probes probes = {
+		.counts = EXPORT_MAPS_OF(skel),
 		.kernel_counts = skel->maps.counts,
 		.kernel_quick = skel->maps.quick,
 		.kernel_shares = &skel->bss->counts_shares,
@@ -284,6 +276,10 @@ static void loaded(void *ctx)
 		},
 	};
 
+	if (app->exemplars) {
+		probes.counts.exemplars = skel->maps.exemplars;
+		probes.counts.exemplar_shares = &skel->data_exemplar_shares->exemplar_shares;
+	}
 	app->exporter.kernels.captures = (struct captures)CAPTURES_OF(skel);
 	exporter_open(&app->exporter, &app->session, &app->limits, &probes, app->off_cpu);
 }

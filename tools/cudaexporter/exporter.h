@@ -47,7 +47,7 @@ struct exporter_limits {
 
 /* The maps and variables of the loaded BPF object. */
 struct exporter_probes {
-	struct counts_maps counts;
+	struct export_maps counts;
 	const struct bpf_map *kernel_counts, *kernel_quick;
 	struct shares *kernel_shares;
 	const unsigned long long *nccl_lost;

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counts launches, copies, waits and errors by process, and reports each allocation, free and operation of NCCL: for
+ * cudaexporter and cudatop. */
+#ifndef EXPORT_BPF_H
+#define EXPORT_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/bytes.h"
+#include "abi/cudaexporter.h"
+#include "abi/memory_event.h"
+#include "api/cuda_api.h"
+#include "abi/launch.h"
+
+struct call_data {
+	__u64 ptr, arg2;	/* of memory; of a launch: number of kernels, enum launch_kind */
+	struct bytes bytes;
+};
+#define CALL_DATA struct call_data
+
+#define CUDA_BESIDE_ENDS(ctx, t) export_beside_ends(ctx, t)
+#define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+#include "lib/nccl_calls.bpf.h"
+
+struct thread_data {
+	union {			/* the record that is sent */
+		struct memory_event event;
+		struct launch_first first;
+		struct nccl_event operation;
+	};
+	struct kernel_calls kernels;
+	struct nccl_call nccl;
+	__u64 inside;		/* the driver's function that the launch in flight has launched */
+	__u64 capture;		/* that the call in flight is part of; 0: none */
+	__u64 reported;		/* the program that was reported to user space */
+	/* for its call in flight: see lib/off_cpu.bpf.h */
+	__u64 off_since, ran, off_ns;
+	__u32 device;		/* of the stream or context of the call in flight */
+};
+#define THREAD_DATA struct thread_data
+
+struct pt_regs;
+struct thread;
+struct task_struct;
+struct inflight_call;
+static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+#define CUDA_NESTED export_nested
+static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to);
+#define INFLIGHT_TAKE export_inflight
+#include "lib/memory_call.bpf.h"
+#include "lib/launch.bpf.h"
+#include "lib/launch_device.bpf.h"
+#include "lib/export_counts.bpf.h"
+#include "lib/graph_calls.bpf.h"
+#include "lib/off_cpu.bpf.h"
+#include "lib/inflight.bpf.h"
+
+/* Set by the tool. */
+const volatile bool export_functions;	/* waits by function */
+const volatile bool export_off_cpu;
+const volatile bool export_nccl;
+
+/* Bounds a call's size: programs can pass any number, and sums are shared. */
+static __always_inline __u64 export_bytes(__u64 n)
+{
+	return n < EXPORT_BYTES_MAX ? n : EXPORT_BYTES_MAX;
+}
+
+static __always_inline void launch_arguments(struct call *call, const struct cuda_args *row)
+{
+	struct call_data *d = &call->data;
+
+	d->ptr = row->count ? (__u32)cuda_arg(call, row->count) : 1;
+	if (d->ptr > EXPORT_LAUNCHES_MAX)
+		d->ptr = EXPORT_LAUNCHES_MAX;
+	d->arg2 = launch_kind(call, row);
+}
+
+static __always_inline bool operation_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	struct nccl_call *n = &t->data.nccl;
+	bool first;
+
+	if (!task_wanted() || !nccl_call_enter(ctx, n, id))
+		return false;
+	n->capture = 0;
+	if (captures_any() && process_known(t, thread_pid(), &first))
+		n->capture = capture_of(t->program, stream_in(&n->call, id));
+	return true;
+}
+
+static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct export_key key = {};
+
+	if (export_known(t, &t->data.reported, &key))
+		nccl_call_leave(ctx, &t->data.nccl, &t->device, t->program, &t->data.operation);
+	else
+		nccl_lose();
+	t->data.nccl.call.sp = 0;
+}
+
+static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct thread *t)
+{
+	return kernel_call_ends(ctx, &t->data.kernels) || (export_nccl && nccl_call_ends(ctx, &t->data.nccl));
+}
+
+static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thread *t)
+{
+	if (export_nccl && nccl_call_ends(ctx, &t->data.nccl))
+		operation_leave(ctx, t);
+	else
+		beside_leave(ctx, t);
+}
+
+static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const struct cuda_args *row;
+	__u64 id;
+
+	if (export_nccl && nccl_call_is(cuda_id(ctx)))
+		return operation_enter(ctx, t, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
+	if (is_beside(ctx))
+		return beside_enter(ctx, t);
+	if (!call_enter(ctx, t, &id))
+		return false;
+	t->data.capture = capture_now(t, id);
+	row = &cuda_rows[id];
+	switch (cuda_classes[id]) {
+	case CUDA_LAUNCH:
+		launch_arguments(&t->call, row);
+		t->data.inside = 0;
+		t->data.device = launch_device(t, row);
+		return true;
+	case CUDA_COPY:
+		bytes_enter_copy(&t->call, id, &t->call.data.bytes);
+		return true;
+	case CUDA_SYNC:
+		off_cpu_begin(t);
+		return true;
+	}
+	memory_arguments(&t->call, row);
+	return true;
+}
+
+static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	__u64 outer = t->call.id;
+	unsigned char class;
+
+	if (outer >= CUDA_ID_MAX)
+		return;
+	class = cuda_classes[bounded(outer, CUDA_ID_MAX - 1)];
+	id = bounded(id, CUDA_ID_MAX - 1);
+	if (class == CUDA_COPY)
+		bytes_nested(ctx, id, &t->call.data.bytes);
+	else if (export_kernels && class == CUDA_LAUNCH && cuda_classes[id] == CUDA_LAUNCH)
+		export_launch_inside(ctx, t, id);
+}
+
+static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to)
+{
+	(void)task;
+	return inflight_outermost(t, to);
+}
+
+static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id)
+{
+	bool replays = export_nccl && nccl_captured && cuda_rows[id].handle;
+	struct export_values *v;
+
+	key->what = EXPORT_LAUNCH;
+	key->detail = t->call.data.arg2;
+	key->device = t->data.device;
+	if (export_kernels || (replays && t->data.capture))
+		export_kernel(t, key, id, t->data.capture);
+	if (t->data.capture)
+		return;
+	if (replays)
+		nccl_launch_leave(ctx, &t->call, t->data.device, t->program, &t->data.operation);
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, t->call.data.ptr);
+	v->last = t->call.start;
+}
+
+static __always_inline void count_size(const struct export_key *key, struct export_values *v, __u64 id, __u64 size)
+{
+	__u32 bucket = bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1);
+
+	__sync_fetch_and_add(&v->bytes, size);
+	__sync_fetch_and_add(&v->sizes[bucket], 1);
+	export_exemplar(key, EXPORT_OF_SIZES + bucket, id, size);
+}
+
+static __always_inline void count_time(const struct export_key *key, struct export_values *v, __u64 id, __u64 ns)
+{
+	__u32 bucket = bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1);
+
+	__sync_fetch_and_add(&v->ns, ns);
+	__sync_fetch_and_add(&v->times[bucket], 1);
+	export_exemplar(key, EXPORT_OF_TIMES + bucket, id, ns);
+}
+
+static __always_inline void count_copy(struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	bool async = cuda_rows[id].async;
+	struct export_values *v;
+
+	t->call.data.bytes.n = export_bytes(t->call.data.bytes.n);
+	key->what = EXPORT_COPY;
+	key->detail = (t->call.data.bytes.direction & (EXPORT_ASYNC - 1)) | (async ? EXPORT_ASYNC : 0);
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, 1);
+	count_size(key, v, id, t->call.data.bytes.n);
+	if (!async)
+		count_time(key, v, id, now - t->call.start);
+}
+
+static __always_inline void count_wait(struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	__u64 ns = now - t->call.start;
+	struct export_values *v;
+
+	key->what = EXPORT_SYNC;
+	if (export_functions)
+		key->id = id + 1;
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, 1);
+	count_time(key, v, id, ns);
+	if (export_off_cpu)
+		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
+}
+
+/* It did not run. */
+static __always_inline void export_captured(struct thread *t, unsigned char class)
+{
+	struct captured c = {
+		.capture = t->data.capture, .program = t->program, .pid = thread_pid(), .bytes = t->call.data.bytes.n,
+		.kind = node_of_class(class),
+	};
+
+	if (class == CUDA_COPY)
+		c.direction = t->call.data.bytes.direction;
+	if (export_kernels && (class == CUDA_COPY || class == CUDA_ALLOC || class == CUDA_FREE))
+		graph_captured_call(&c);
+}
+
+static __always_inline void send_memory(struct thread *t, __u64 id)
+{
+	struct memory_event *e = &t->data.event;
+
+	e->ret = 0;
+	memory_address(&t->call, &cuda_rows[id], e);
+	memory_place(t, id, &cuda_rows[id], e);
+	records_send(e, offsetof(struct memory_event, stack), false);
+}
+
+static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1), now = 0;
+	unsigned char class = cuda_classes[id];
+	struct export_key key = {};
+	int ret = PT_REGS_RC(ctx);
+
+	if (class == CUDA_COPY || class == CUDA_SYNC)
+		now = bpf_ktime_get_ns();
+	if (export_known(t, &t->data.reported, &key)) {
+		export_hit(class);
+		if (ret)
+			export_failed(&key, id, ret);
+		else if (class == CUDA_LAUNCH)
+			count_launch(ctx, t, &key, id);
+		else if (t->data.capture)
+			export_captured(t, class);
+		else if (class == CUDA_COPY)
+			count_copy(t, &key, id, now);
+		else if (class != CUDA_SYNC)
+			send_memory(t, id);
+		if (class == CUDA_SYNC)
+			count_wait(t, &key, id, now);
+		if (!ret && (class == CUDA_SYNC || class == CUDA_LAUNCH))
+			export_recovered(&key);
+	}
+	t->call.sp = 0;
+}
+
+CUDA_PROGRAMS(export_enter, export_leave)
+
+static __always_inline void export_dropped(struct thread *t)
+{
+	calls_dropped(t);
+	t->data.nccl.call.sp = 0;
+}
+
+PROCESS_PROGRAMS(export_dropped)
+
+/* Loaded with export_kernels only: a child has the same kernels at the same addresses. */
+SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	process_forked(ctx);
+	return 0;
+}
+
+/* Loaded only on request: it runs at every switch of every CPU. */
+SEC("tp_btf/sched_switch") int export_switch(__u64 *ctx)
+{
+	off_cpu_switch((void *)ctx[1], (void *)ctx[2]);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
+
+#endif

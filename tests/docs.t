@@ -141,9 +141,9 @@ lines 0 ''
 for t in $tools; do
 	[ "$t" != cudabt ] || continue
 	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
-	# cudaexporter has no call stacks and no JSON, nccltop no call stacks, ncclhang those of its culprits, others have no probes to place; their --list is of what is in a file
+	# cudaexporter has no call stacks and no JSON, cudatop and nccltop no call stacks, ncclhang those of its culprits, others have no probes to place; their --list is of what is in a file
 	if inside "$t"; then grep -vx list "$tmp/common"; else cat "$tmp/common"; fi >"$tmp/must"
-	if [ "$t" = cudaexporter ] || [ "$t" = nccltop ] || [ "$t" = ncclhang ] || inside "$t"; then comm -12 "$tmp/must" "$tmp/has"; else cat "$tmp/must"; fi | sed "s/^/$t /"
+	if [ "$t" = cudaexporter ] || [ "$t" = cudatop ] || [ "$t" = nccltop ] || [ "$t" = ncclhang ] || inside "$t"; then comm -12 "$tmp/must" "$tmp/has"; else cat "$tmp/must"; fi | sed "s/^/$t /"
 	! inside "$t" || continue
 	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
 	mv "$tmp/both" "$tmp/all"
@@ -266,7 +266,7 @@ for t in $tools; do
 	fish --no-config -c "source $tmp/complete; complete -C'$t --'" | sed -n 's/^\(--[a-z.-]*\)\t.*/\1/p' >"$tmp/offered"
 	same "$t in fish" "$tmp/options" "$tmp/offered"
 
-	sed -n 's/^\.It Li \([A-Z][^ ]*\)$/\1/p' "man/$t.8" >"$tmp/columns"
+	sed -n 's/^\.It Li \([A-Z%][^ ]*\)$/\1/p' "man/$t.8" >"$tmp/columns"
 	if [ -s "$tmp/columns" ]; then
 		it "$t: the manual has the columns of the text, and no others"
 		when=$("$t" --help | grep -o -- --timestamp)

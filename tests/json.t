@@ -74,6 +74,18 @@ exec 3>&-
 kill -9 "$pid"
 of nccltop
 
+it "cudatop: each line is as the schema says"
+prints cudatop -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
+prints cudatop --gpu-time -jc "$bin/mem launch 7"
+program "$bin/nccl" 2 wait lost
+tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+echo >&3
+sleep .3
+stop
+exec 3>&-
+kill -9 "$pid"
+of cudatop
+
 it "ncclhang: each line is as the schema says"
 prints ncclhang -w 300ms -jc "$bin/nccl 3 init watchdog allreduce 3 10 split 1 broadcast 2 10 destroy late-until 1 $tmp/out reduce 1 7 mark sync >/dev/null"
 prints ncclhang -w 300ms -jac "SIM_NCCL_STUCK=1 $bin/nccl 2 init watchdog ring 3 10 mark sleep 1000 >/dev/null"

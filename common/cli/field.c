@@ -273,9 +273,11 @@ static int str_text(FILE *file, const struct field *f, const void *at)
 
 	if (!s)
 		return put_none(file, f);
+	if (f->width > 0)
+		pad(file, f->width - (int)strlen(s));
 	n = escape_text(file, s);
 	pad(file, -f->width - n);
-	return n > -f->width ? n : -f->width;
+	return n > abs(f->width) ? n : abs(f->width);
 }
 
 static void str_json(const void *at)

@@ -13,7 +13,7 @@
 struct field {
 	const char *key;	/* in JSON; NULL = not in JSON */
 	const char *head;	/* of the text column; NULL = no column */
-	int width;		/* of the text column; negative = left-aligned, for strings */
+	int width;		/* of the text column; negative = left-aligned, for strings but numbers as text */
 	const struct field_type *type;
 	size_t at;		/* offsetof the value in the row's struct */
 };

@@ -10,6 +10,9 @@
 #include "cli/out.h"
 #include "cli/top_screen.h"
 
+/* The key, and how long a byte of a longer sequence may take, ms. */
+enum { ESCAPE = 27, ESCAPE_MS = 25 };
+
 static SCREEN *screen;
 static int line;
 
@@ -27,6 +30,7 @@ bool screen_open(void)
 	screen = terminal ? newterm(NULL, terminal, stdin) : NULL;
 	if (!screen)
 		return false;
+	set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();
 	keypad(stdscr, TRUE);
@@ -76,6 +80,13 @@ static int screen_key(void)
 		return SCREEN_PAGE_DOWN;
 	case KEY_HOME:
 		return SCREEN_HOME;
+	case KEY_ENTER:
+	case '\n':
+	case '\r':
+		return SCREEN_ENTER;
+	case ESCAPE:
+	case KEY_BACKSPACE:
+		return SCREEN_ESCAPE;
 	}
 	return c;
 }
@@ -181,27 +192,60 @@ static void draw_help(const struct top_view *v)
 	screen_line(SCREEN_PLAIN, "");
 	for (size_t i = 0; v->help[i]; i++)
 		screen_line(SCREEN_PLAIN, v->help[i]);
-	screen_line(SCREEN_PLAIN, "  arrows, Page Up, Page Down, Home  scroll, also sideways");
+	screen_line(SCREEN_PLAIN, v->selects ? "  arrows, Page Up, Page Down, Home  choose a line, scroll sideways" :
+					       "  arrows, Page Up, Page Down, Home  scroll, also sideways");
 	screen_line(SCREEN_PLAIN, "  space, p  pause        q  quit");
 	screen_line(SCREEN_PLAIN, "");
 	screen_line(SCREEN_PLAIN, "  press any key to return");
 }
 
-void top_view_draw(struct top_view *v, size_t n)
+static int lines_of_table(const struct top_view *v)
 {
-	size_t size, from = v->scroll > 0 ? v->scroll : 0;
-	char *buf;
-	FILE *f;
+	const int n = screen_lines() - 2 - (int)v->nabove;
 
-	from = from < n ? from : n ? n - 1 : 0;
-	v->scroll = from;
-	screen_begin();
-	f = top_view_line(&buf, &size);
+	return n > 1 ? n : 1;
+}
+
+/* Returns the first line to show of n. */
+static size_t scroll_to(struct top_view *v, size_t n)
+{
+	const long last = n ? (long)n - 1 : 0, rows = lines_of_table(v);
+
+	v->selected = v->selected < 0 ? 0 : v->selected < last ? v->selected : last;
+	if (v->selects && v->scroll > v->selected)
+		v->scroll = v->selected;
+	if (v->selects && v->scroll < v->selected - rows + 1)
+		v->scroll = v->selected - rows + 1;
+	v->scroll = v->scroll < 0 ? 0 : v->scroll < last ? v->scroll : last;
+	return v->scroll;
+}
+
+static void draw_title(const struct top_view *v)
+{
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
 	fprintf(f, "%s  ", out_clock());
 	v->title(v->ctx, f);
 	fprintf(f, "%s  (h: help)  ", v->paused ? "  [paused]" : "");
 	escape_text(f, v->who);
 	put(SCREEN_BOLD, f, &buf);
+	for (size_t i = 0; i < v->nabove; i++) {
+		f = top_view_line(&buf, &size);
+		v->above(v->ctx, f, i);
+		put(SCREEN_PLAIN, f, &buf);
+	}
+}
+
+void top_view_draw(struct top_view *v, size_t n)
+{
+	size_t size, from = scroll_to(v, n);
+	char *buf;
+	FILE *f;
+
+	screen_begin();
+	draw_title(v);
 	f = top_view_line(&buf, &size);
 	v->head(v->ctx, f);
 	if (v->fixed)
@@ -213,28 +257,29 @@ void top_view_draw(struct top_view *v, size_t n)
 	for (size_t i = from; i < n && !v->helping && (int)(i - from) < screen_lines(); i++) {
 		f = top_view_line(&buf, &size);
 		v->line(v->ctx, f, i);
-		put_row(v, SCREEN_PLAIN, f, &buf);
+		put_row(v, v->selects && (long)i == v->selected ? SCREEN_BOLD : SCREEN_PLAIN, f, &buf);
 	}
 	screen_end();
 }
 
 bool top_view_keys(struct top_view *v)
 {
-	int page = screen_lines() - 3, key;
+	int page = lines_of_table(v) - 1, key;
 
 	while ((key = screen_key()) != SCREEN_NONE) {
 		bool helped = v->helping && key != SCREEN_RESIZED;
+		long *at = v->selects ? &v->selected : &v->scroll;
 
 		if (key == 'q')
 			return false;
 		v->helping = helped ? false : key == 'h' || key == '?' || v->helping;
 		v->paused ^= key == ' ' || key == 'p';
-		v->scroll += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
-			     key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
+		*at += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
+		       key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
 		v->shift += key == SCREEN_RIGHT && v->shift < MAX_SHIFT ? SHIFT : 0;
 		v->shift -= key == SCREEN_LEFT && v->shift ? SHIFT : 0;
 		if (key == SCREEN_HOME)
-			v->scroll = v->shift = 0;
+			v->scroll = v->selected = v->shift = 0;
 		v->key(v->ctx, key);
 		v->draw(v->ctx);
 	}

@@ -8,7 +8,7 @@
 
 /* Any other key is its character. */
 enum { SCREEN_NONE = -1, SCREEN_RESIZED = 0x1000, SCREEN_UP, SCREEN_DOWN, SCREEN_PAGE_UP,
-       SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_LEFT, SCREEN_RIGHT };
+       SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_LEFT, SCREEN_RIGHT, SCREEN_ENTER, SCREEN_ESCAPE };
 
 /* To draw, call screen_begin(), then screen_line() for lines from the top, cut to the terminal's
  * width and height, then screen_end().  The text must already be safe for a terminal. */
@@ -27,10 +27,14 @@ struct top_view {
 	void (*title)(void *ctx, FILE *f);
 	void (*head)(void *ctx, FILE *f);
 	void (*line)(void *ctx, FILE *f, size_t i);
+	/* lines between title and headings; NULL: none */
+	size_t nabove;
+	void (*above)(void *ctx, FILE *f, size_t i);
+	bool selects;		/* one line is marked: the arrows move the mark, and the lines only to show it */
 	int fixed;		/* columns that stay when the rest is scrolled sideways */
 	/* state */
 	bool paused, helping;
-	long scroll;
+	long scroll, selected;	/* selected: the line with the mark */
 	int shift;		/* columns scrolled sideways */
 };
 

@@ -149,23 +149,28 @@ static void text_frame(FILE *f, const struct frame_view *v)
 		text_note(f, v);
 }
 
-void stack_text(const struct stack *s)
+void stack_lines(FILE *file, const struct stack *s, const char *indent)
 {
 	struct frame_view v;
 
 	if (!s)
-		puts("        [no stack]");
+		fprintf(file, "%s[no stack]\n", indent);
 	s = stack_shown(s);
 	for (int i = 0; s && i < s->n; i++) {
 		struct frame_lines lines = frame_lines(s, &s->frames[i]);
 
 		for (int k = 0; k <= lines.n; k++) {
 			frame_lines_view(&lines, k, &s->frames[i], &v);
-			fputs("        ", stdout);
-			text_frame(stdout, &v);
-			putchar('\n');
+			fputs(indent, file);
+			text_frame(file, &v);
+			fputc('\n', file);
 		}
 	}
+}
+
+void stack_text(const struct stack *s)
+{
+	stack_lines(stdout, s, "        ");
 }
 
 /* The line of text as one JSON string. */

@@ -29,6 +29,9 @@ const struct stack *stack_from(const struct stack *s, int i);
 void stack_text(const struct stack *s);
 void stack_folded(const struct stack *s);
 
+/* Writes the lines of stack_text(), each behind indent. */
+void stack_lines(FILE *file, const struct stack *s, const char *indent);
+
 /* Writes a JSON array of what frame() writes of each; lines: frames are to have source lines. */
 void stack_json(FILE *f, const struct stack *s,
 		void (*frame)(FILE *f, const struct frame_view *v, bool lines));

@@ -4,7 +4,7 @@
 #ifndef GPUS_H
 #define GPUS_H
 #include <stdbool.h>
-#include "cudaexporter/nvml.h"
+#include "nvml/nvml.h"
 #include "cudaexporter/series.h"
 
 struct helper_pool;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "cudaexporter/nvml.h"
+#include "nvml/nvml.h"
 #include "proc/helper.h"
 
 enum { NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_LIBRARY_NOT_FOUND = 12 };	/* of nvmlReturn_t */

@@ -1,0 +1,98 @@
+# shellcheck shell=sh disable=SC2016,SC2086 # jq; words
+# cudatop: one row for each process.
+
+it "what a program does while it is traced, exactly"
+program "$bin/mem" wait setdevice 0 malloc 23 4096 host 7 8192 managed 5 1000 launch 101 graph 13 copy 11 100 h2d copy 3 50 d2h sync 17 badlaunch 19 wait
+tool cudatop -jp "$pid" 100ms
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+until_true eval '[ "$(jq -s "map(.errors) | add" "$tmp/out" 2>/dev/null)" = 19 ]'
+sleep .3
+stop
+# sums KEY: over all intervals
+sums() { jq -s "map(select(.type == \"process\") | .$1) | add" "$tmp/out"; }
+equal "$(sums launches) $(sums graph_launches)" '114 13'
+equal "$(sums copies) $(sums copied) $(sums htod) $(sums dtoh)" '14 1250 1100 150'
+equal "$(sums errors)" 19
+tail -n 1 "$tmp/out" >"$tmp/last"
+cp "$tmp/last" "$tmp/out"
+# copies need two buffers on the device
+json 1 '.held >= 99208 and .host_held == 57344 and .managed_held == 5000 and .devices == [0] and .comm == "mem"'
+json 1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and .call_ns == null and .nranks == null and .used == null'
+exec 3>&-
+wait "$pid"
+
+it "a command's block has what it did until its end"
+run cudatop -jc "$bin/mem launch 101 copy 7 1000 h2d"
+status 0
+json 1 '.type == "process" and .launches == 101 and .copies == 7 and .htod == 7000 and .complete'
+json 1 true
+silent
+run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
+lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +ERR/S +CALL$'
+lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +0 -$'
+
+it "a wait that has not returned counts as it goes on, and is the longest call"
+env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+pids="$pids $pid"
+tool cudatop -jp "$pid" 200ms
+until_true eval '[ "$(jq -s "map(select(.call != null)) | length" "$tmp/out" 2>/dev/null)" -ge 3 ]'
+stop
+tail -n 1 "$tmp/out" >"$tmp/last"
+cp "$tmp/last" "$tmp/out"
+json 1 ".call == \"cudaDeviceSynchronize\" and .call_tid == $pid and .calls_in_flight == 1 and .wait_share > 0.5 and .wait_share < 1.5"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
+it "ranks of NCCL have their rank, and how far they are behind"
+SIM_NCCL_DIR=$tmp
+export SIM_NCCL_DIR
+program "$bin/nccl" 3 wait init allreduce 11 1 late 3 wait destroy
+tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
+echo >&3
+until_true eval '[ "$(jq -s "map(select(.behind == 3)) | length" "$tmp/out" 2>/dev/null)" -ge 2 ]'
+go
+stop
+equal "$(jq -sc 'map(select(.nranks == 3) | .rank) | unique' "$tmp/out")" '[0,1,2]'
+equal "$(jq -sc 'map(select(.behind == 3) | .rank) | unique' "$tmp/out")" '[1,2]'
+
+it "--gpu-time: how long it runs on the GPU"
+SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
+json 1 '.gpu_ns == 205500 and .gpu_share > 0'
+fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
+
+it "-s sorts, -r limits the rows, --once prints one block"
+"$bin/mem" launch 1 sleep 20000 & first=$!
+"$bin/mem" malloc 3 1m sleep 20000 & second=$!
+pids="$pids $first $second"
+run cudatop -s pid --once -bp "$first,$second"
+equal "$(awk '/^[0-9]/ { print $1 }' "$tmp/out" | paste -sd' ')" "$(printf '%s\n' $first $second | sort -n | paste -sd' ')"
+run cudatop -r 1 --once -bp "$first,$second"
+lines 1 '^[0-9]+ '
+lines 1 '^\.\.\. and 1 more$'
+fails 2 '--once cannot be combined with an interval' cudatop --once 1
+fails 2 "--sort: 'size'" cudatop -s size
+kill "$first" "$second"
+
+it "live: the mark chooses a process, Enter shows its call with the stack and the commands that show more"
+if command -v tmux >/dev/null; then
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 7 1m sync 1 & pid=$!
+	pids="$pids $pid"
+	screen 100 40 "$O/cudatop -p $pid"
+	on_screen "^$pid +mem .* cudaDeviceSync"
+	term send-keys Enter
+	on_screen "^pid $pid \\(mem\\) of "
+	on_screen "^  $pid +mem +cudaDeviceSynchronize for "
+	on_screen '^ +main\+0x'
+	on_screen "^  cudaleak -p $pid +which lines of code hold the memory"
+	term send-keys Escape
+	on_screen "^$pid +mem .* cudaDeviceSync"
+	term send-keys h
+	on_screen '^  Enter  the process with the mark'
+	term send-keys x q
+	screen_gone
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+else
+	skip "no tmux here"
+fi

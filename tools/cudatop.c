@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudatop - show the processes that use CUDA: what they hold, launch, copy and wait for */
+#define _GNU_SOURCE
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/launch.h"
+#include "abi/memory_event.h"
+#include "abi/nccl_event.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/escape.h"
+#include "bpf/bpf_mmap.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cudatop/detail.h"
+#include "cudatop/rows.h"
+#include "model/captures.h"
+#include "session/live.h"
+#include "session/tool.h"
+#include "view/columns.h"
+#include "cudatop.skel.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]]",
+	.what = "Show the processes that use CUDA: the memory they hold and its growth, launches, copies, waits\n"
+		"and errors per second, and their longest call in flight.  On a terminal live in place, every\n"
+		"interval (1 second); otherwise in blocks, every interval and at the end.",
+	.examples =
+	"  cudatop                  # every process, live\n"
+	"  cudatop -s wait          # those that wait for the GPU the most first\n"
+	"  cudatop --once           # one block, of one second\n"
+	"  cudatop -j 5 12          # as JSON, every 5 seconds, 12 times\n"
+	"  cudatop --gpu-time -bc ./train # also its time on the GPU\n",
+};
+
+OUT_WORD(row_type, "process");
+
+#define AT(f) offsetof(struct top_row, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a process that uses CUDA, with what it did in the interval */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "user", "USER", -8, OUT_STR, AT(user) },	/* that the process runs as */
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* name of its main thread */
+	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ NULL, "GPU", -4, OUT_STR, AT(device) },
+	{ "devices", NULL, 0, OUT_PRINT, AT(device_list) },	/* array of number: devices on which it has launched or holds memory, as it numbers them */
+	{ NULL, "MEMORY", 9, OUT_STR, AT(held_text) },
+	{ "held", NULL, 0, OUT_UINT, AT(held) },	/* bytes: of memory on devices that it has allocated since tracing began, and not freed */
+	{ NULL, "GROWTH/S", 10, OUT_STR, AT(growth_text) },
+	{ "growth_per_s", NULL, 0, OUT_REAL, AT(growth_rate) },	/* bytes: of held, a second */
+	{ NULL, "PINNED", 9, OUT_STR, AT(host_text) },
+	{ "host_held", NULL, 0, OUT_UINT, AT(host) },	/* bytes: of pinned memory of the host */
+	{ "managed_held", NULL, 0, OUT_UINT, AT(managed) },	/* bytes: of held, managed memory */
+	{ NULL, "USED", 9, OUT_STR, AT(used_text) },
+	{ "used", NULL, 0, OUT_UINT, AT(used) },	/* bytes: that NVML reports, on all GPUs; null if it does not */
+	{ NULL, "LAUNCH/S", 8, OUT_STR, AT(launch_text) },
+	{ "launches", NULL, 0, OUT_UINT, AT(launches) },	/* of kernels and graphs in the interval */
+	{ "graph_launches", NULL, 0, OUT_UINT, AT(graphs) },	/* of launches: of CUDA graphs */
+	{ "launches_per_s", NULL, 0, OUT_REAL, AT(launch_rate) },	/* in the interval */
+	{ "copies", NULL, 0, OUT_UINT, AT(copies) },	/* in the interval */
+	{ "copied", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of these copies */
+	{ NULL, "COPY/S", 9, OUT_STR, AT(copy_text) },
+	{ NULL, "HtoD/S", 9, OUT_STR, AT(htod_text) },
+	{ "htod", NULL, 0, OUT_UINT, AT(htod) },	/* bytes: copied to devices in the interval */
+	{ NULL, "DtoH/S", 9, OUT_STR, AT(dtoh_text) },
+	{ "dtoh", NULL, 0, OUT_UINT, AT(dtoh) },	/* bytes: copied from devices in the interval */
+	{ NULL, "%WAIT", 6, OUT_STR, AT(wait_text) },
+	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_ns) },	/* that its threads waited for the GPU in the interval, in functions that synchronize */
+	{ "wait_share", NULL, 0, OUT_REAL, AT(wait_share) },	/* of the interval; more than 1 if several threads waited */
+	{ NULL, "ERR/S", 6, OUT_STR, AT(error_text) },
+	{ "errors", NULL, 0, OUT_UINT, AT(errors) },	/* calls that returned an error, in the interval */
+	{ NULL, "%GPU", 6, OUT_STR, AT(gpu_text) },
+	{ "gpu_ns", NULL, 0, OUT_UINT, AT(gpu_ns) },	/* with --gpu-time: time of kernels, graphs and copies on the GPU; null if not measured */
+	{ "gpu_share", NULL, 0, OUT_REAL, AT(gpu_share) },	/* with --gpu-time: of the interval; more than 1 if they ran beside each other */
+	{ NULL, "RANK", -9, OUT_STR, AT(rank_text) },
+	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in its largest communicator of NCCL; null if there is none */
+	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of that communicator */
+	{ "behind", NULL, 0, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one has not; null if unknown */
+	{ "calls_in_flight", NULL, 0, OUT_UINT, AT(calls) },	/* calls that have not returned */
+	{ NULL, "CALL", -1, OUT_STR, AT(call_text) },
+	{ "call", NULL, 0, OUT_STR, AT(call) },	/* the longest call in flight, of 100 ms or more; null if there is none */
+	{ "call_ns", NULL, 0, OUT_UINT, AT(call_ns) },	/* how long it has not returned; null if there is none */
+	{ "call_tid", NULL, 0, OUT_UINT, AT(call_tid) },	/* its thread; null if there is none */
+	{ 0 }
+};
+
+enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
+
+/* Columns of the terminal from which on the table has all of its own; samples of the history. */
+enum { WIDE = 150, HISTORY = 40, TEXT_ROWS = 40 };
+
+struct top {
+	struct top_rows rows;
+	struct gpu_time gpu;
+	struct captures captures;
+	struct detail_view detail;
+	double history[HISTORY];	/* launches per second, the newest last */
+	unsigned long long lost;	/* records, so far */
+	long max_rows;
+	bool batch, once, gpu_time, live, printed;
+	bool containers, ranks, used;	/* some process has such a column */
+	const char *sample;
+	char *who;
+	struct field wide[FIELDS], narrow[FIELDS];
+	struct top_view screen;
+	struct session session;
+	struct event_loop events;
+	struct cudatop_bpf *skel;
+};
+
+/* ---- Columns */
+
+static void hide(struct field *fields, const char *head)
+{
+	for (struct field *f = fields; f->type; f++)
+		if (f->head && !strcmp(f->head, head))
+			f->head = NULL;
+}
+
+/* Columns that only some processes need come when one does. */
+static void choose_columns(struct top *t)
+{
+	static const char *const narrow[] = { "USER", "PINNED", "HtoD/S", "DtoH/S", "ERR/S", NULL };
+	struct top_rows *rows = &t->rows;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		t->containers |= rows->rows[i].container != NULL;
+		t->ranks |= rows->rows[i].nranks != OUT_NONE;
+		t->used |= rows->rows[i].used != OUT_NONE;
+	}
+	memcpy(t->wide, all_fields, sizeof(all_fields));
+	if (t->containers)
+		columns_show(t->wide, "container", "CONTAINER");
+	if (!t->used)
+		hide(t->wide, "USED");
+	if (!t->ranks)
+		hide(t->wide, "RANK");
+	if (!t->gpu_time) {
+		hide(t->wide, "%GPU");
+		columns_remove(t->wide, "gpu_ns");
+		columns_remove(t->wide, "gpu_share");
+	}
+	memcpy(t->narrow, t->wide, sizeof(t->wide));
+	for (const char *const *head = narrow; *head; head++)
+		hide(t->narrow, *head);
+	hide(t->narrow, "CONTAINER");
+	hide(t->wide, "COPY/S");
+}
+
+/* ---- Text and JSON */
+
+static void print(struct top *t)
+{
+	const struct top_rows *rows = &t->rows;
+	const size_t max = t->max_rows ? (size_t)t->max_rows : out_is_json() ? rows->n : TEXT_ROWS;
+
+	if (t->printed && !out_is_json())
+		putchar('\n');
+	t->printed = true;
+	out_head(t->wide);
+	for (size_t i = 0; i < rows->n && i < max; i++)
+		out_row(t->wide, &rows->rows[i]);
+	if (rows->n > max && !out_is_json())
+		printf("... and %zu more\n", rows->n - max);
+	out_line_end();
+}
+
+/* ---- The screen */
+
+/* A bar for each value, of the largest one's height. */
+static void print_history(FILE *f, const double *values, int n)
+{
+	static const char *const bars[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }, *const ascii = " ._-=+*##";
+	const bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	double most = 0;
+
+	for (int i = 0; i < n; i++)
+		most = values[i] > most ? values[i] : most;
+	for (int i = 0; i < n; i++) {
+		const int height = most > 0 ? (int)(8 * values[i] / most + .5) : 0;
+
+		if (utf8)
+			fputs(bars[height], f);
+		else
+			fputc(ascii[height], f);
+	}
+}
+
+static void title(void *ctx, FILE *f)
+{
+	const struct top *t = ctx;
+	const struct top_row *sum = &t->rows.sum;
+
+	fprintf(f, "%zu processes, %s, %.1f launches/s, %s copied", t->rows.n, out_bytes(sum->held), sum->launch_rate,
+		out_amount((unsigned long long)sum->copy_rate, OUT_UNIT_BYTES_PER_S));
+}
+
+static void above(void *ctx, FILE *f, size_t i)
+{
+	const struct top *t = ctx;
+	const struct nvml *n = &t->rows.nvml;
+
+	if (i == 0) {
+		fputs("launches/s ", f);
+		print_history(f, t->history, HISTORY);
+		return;
+	}
+	fprintf(f, "GPU %zu  ", i - 1);
+	escape_text(f, n->devices[i - 1].name);
+	if (n->devices[i - 1].memory_known)
+		fprintf(f, "  %s of %s used", out_bytes(n->devices[i - 1].used), out_bytes(n->devices[i - 1].total));
+}
+
+static const struct field *fields_now(const struct top *t)
+{
+	return screen_columns() >= WIDE ? t->wide : t->narrow;
+}
+
+static const struct top_row *row_of(const struct top *t, int pid)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (t->rows.rows[i].pid == pid)
+			return &t->rows.rows[i];
+	return NULL;
+}
+
+static void head(void *ctx, FILE *f)
+{
+	const struct top *t = ctx;
+	const int pid = t->rows.processes.detail.pid;
+	const struct top_row *r = pid ? row_of(t, pid) : NULL;
+
+	if (!pid) {
+		out_text_head(f, fields_now(t));
+		return;
+	}
+	fprintf(f, "pid %d", pid);
+	if (r) {
+		fputs(" (", f);
+		escape_text(f, r->comm);
+		fprintf(f, ") of %s", r->user);
+	}
+	if (r && r->container)
+		fprintf(f, " in container %s", r->container);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct top *t = ctx;
+
+	if (t->rows.processes.detail.pid)
+		fputs(t->detail.lines[i], f);
+	else
+		out_text(f, fields_now(t), &t->rows.rows[i]);
+}
+
+static void draw(void *ctx)
+{
+	struct top *t = ctx;
+	const bool detail = t->rows.processes.detail.pid;
+	const size_t n = t->max_rows && (size_t)t->max_rows < t->rows.n ? (size_t)t->max_rows : t->rows.n;
+
+	if (!detail)
+		top_rows_sort(&t->rows);
+	t->screen.selects = !detail;
+	t->screen.nabove = detail ? 0 : 1 + t->rows.nvml.ndevices;
+	top_view_draw(&t->screen, detail ? t->detail.n : n);
+}
+
+static void gather(struct top *t, bool whole)
+{
+	const unsigned long long *lost = t->events.lost;
+
+	if (lost[LOST_RECORD] != t->lost)
+		communicators_lost(&t->rows.communicators);
+	t->lost = lost[LOST_RECORD];
+	top_rows_gather(&t->rows, whole);
+	memmove(t->history, t->history + 1, sizeof(t->history) - sizeof(*t->history));
+	t->history[HISTORY - 1] = t->rows.sum.launch_rate;
+	choose_columns(t);
+	if (t->rows.processes.detail.pid)
+		detail_set(&t->detail, &t->rows);
+}
+
+/* What is shown of it is read now, which ends the interval. */
+static void choose(struct top *t, int pid)
+{
+	t->rows.processes.detail.pid = pid;
+	t->screen.scroll = 0;
+	if (!pid)
+		return;
+	gather(t, false);
+	inflight_clear(&t->rows.inflight);
+	top_rows_interval(&t->rows);
+}
+
+static void press(void *ctx, int key)
+{
+	static const char keys[] = "MGLCWEOP";	/* in the order of enum top_sort */
+	struct top *t = ctx;
+	const int sort = top_view_index(keys, key);
+	const bool detail = t->rows.processes.detail.pid;
+
+	if (key == SCREEN_ENTER && !detail && t->rows.n)
+		choose(t, t->rows.rows[t->screen.selected < (long)t->rows.n ? t->screen.selected : 0].pid);
+	else if (detail && (key == SCREEN_ESCAPE || key == SCREEN_ENTER))
+		choose(t, 0);
+	if (sort >= 0)
+		t->rows.sort = sort;
+	if (key == 's')
+		t->rows.sort = (t->rows.sort + 1) % TOP_SORTS;
+	t->rows.reverse ^= key == 'r';
+}
+
+static void open_screen(struct top *t)
+{
+	static const char *const help[] = {
+		"  Enter  the process with the mark: its calls in flight, its memory, and the commands that show more",
+		"  Escape, Enter  back to the processes",
+		"  M memory   G growth   L launches   C copies   W waits   E errors   O longest call   P pid",
+		"         sort by this; s: by the next one; r: reverse the order",
+		NULL
+	};
+
+	t->screen = (struct top_view){
+		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line, .above = above,
+	};
+	t->live = live_start(&t->session, &t->events, t->batch || t->once);
+}
+
+/* ---- The tool's hooks */
+
+static void report(void *ctx)
+{
+	struct top *t = ctx;
+
+	if (screen_is_open() && t->screen.paused)
+		return;
+	gather(t, false);
+	if (screen_is_open())
+		draw(t);
+	else
+		print(t);
+	inflight_clear(&t->rows.inflight);
+	top_rows_interval(&t->rows);
+}
+
+static bool tick(void *ctx)
+{
+	struct top *t = ctx;
+
+	if (t->gpu_time)
+		gpu_time_tick(&t->gpu);
+	return !screen_is_open() || top_view_keys(&t->screen);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	struct top *t = ctx;
+
+	communicators_ended(&t->rows.communicators, e);
+	captures_program_ended(&t->captures, e->program);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct top *t = ctx;
+	const struct record *r = data;
+
+	captures_record(&t->captures, r);
+	communicators_graph(&t->rows.communicators, r, size);
+	if (r->kind == EXPORT_SEEN)
+		top_process_seen(&t->rows.processes, data);
+	else if (nccl_event_is_right(data, size) && nccl_event_is_launch(data))
+		communicators_launch(&t->rows.communicators, data, NULL, NULL);
+	else if (nccl_event_is_right(data, size))
+		communicators_call(&t->rows.communicators, data);
+	else if (memory_event_is_right(data, size))
+		memory_apply(&t->rows.memory, data, NULL);
+	return 0;
+}
+
+static void on_process(void *ctx, int pid)
+{
+	struct top *t = ctx;
+
+	if (filter_wants(&t->session.selected, pid))
+		top_process_mapped(&t->rows.processes, pid);
+}
+
+static void check(void *ctx)
+{
+	struct top *t = ctx;
+
+	if (t->sample && !t->gpu_time)
+		usage_error("--sample requires --gpu-time");
+	if (t->once && t->events.interval_ns)
+		usage_error("--once cannot be combined with an interval");
+	if (t->once) {
+		t->events.interval_ns = VALUE_S;
+		t->events.count = 1;
+	}
+	t->gpu.want = GPUTIME_KERNELS | GPUTIME_COPIES;
+	if (t->sample)
+		gpu_time_sample(&t->gpu, t->sample);
+	t->session.probes.return_classes = NCCL_RETURN_CLASSES;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->skel = cudatop_bpf__open();
+	if (!t->skel)
+		return NULL;
+	t->skel->rodata->export_nccl = true;
+	bpf_program__set_autoload(t->skel->progs.process_fork, false);
+	bpf_program__set_autoload(t->skel->progs.export_switch, false);
+	bpf_map__set_max_entries(t->skel->maps.exemplars, 1);
+	bpf_map__set_max_entries(t->skel->maps.counts, 1);
+	bpf_map__set_max_entries(t->skel->maps.quick, 1);
+	bpf_mmap_per_cpu(t->skel->maps.export_slots, EXPORT_SLOTS);
+	return t->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct top *t = ctx;
+	struct top_rows *rows = &t->rows;
+	struct process_table *processes = &t->session.processes;
+
+	t->captures = (struct captures)CAPTURES_OF(t->skel);
+	rows->memory = (struct memory)MEMORY_INIT;
+	rows->memory.table = rows->processes.table = processes;
+	rows->processes.maps = (struct export_maps)EXPORT_MAPS_OF(t->skel);
+	top_processes_open(&rows->processes);
+	communicators_init(&rows->communicators, &t->session.probes, session_is_alone(&t->session));
+	rows->communicators.keeps_ended = true;
+	processes->keeps_ended = true;
+	process_on_end(processes, memory_ended, &rows->memory);
+	process_on_end(processes, on_end, t);
+	process_on_end(processes, top_process_ended, &rows->processes);
+	t->session.on_process = on_process;
+	t->session.probes.tool = t;
+	if (t->gpu_time) {
+		rows->gpu = &t->gpu;
+		gpu_time_open(&t->gpu, processes);
+		t->gpu.keep = t->session.command || t->session.pid_list;
+		process_on_end(processes, gpu_time_ended, &t->gpu);
+		if (t->session.command)
+			gpu_time_begin(&t->gpu);
+	}
+	rows->nvml.helper.idle = t->session.helpers.helper.idle;
+	rows->nvml.helper.ctx = t->session.helpers.helper.ctx;
+	nvml_open(&rows->nvml, t->session.verbose);
+	nvml_ask(&rows->nvml);
+}
+
+static void start(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->rows.began = t->rows.counted = clock_ns();
+	t->who = session_who(&t->session);
+	t->rows.inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, false);
+	t->rows.inflight.memory = &t->rows.memory;
+	t->rows.inflight.frames = (struct stack_config){ .dwarf = true, .native = true, .python = true };
+	t->rows.inflight.stacks = true;
+	inflight_start(&t->rows.inflight);
+	open_screen(t);
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct top *t = ctx;
+
+	screen_close();
+	if (t->gpu_time)
+		gpu_time_stop(&t->gpu);
+	if (!t->live && !t->events.counted_out) {
+		gather(t, !t->events.interval_ns);
+		print(t);
+	}
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct top *t = ctx;
+
+	if (t->gpu_time)
+		gpu_time_close(&t->gpu);
+	communicators_warn(&t->rows.communicators);
+	top_rows_free(&t->rows);
+	detail_free(&t->detail);
+	free(t->who);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct top top = {
+		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+	};
+	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES |
+				 (NCCL_CLASSES & ~(1u << CUDA_GROUP));
+	const struct opt opts[] = {
+		OPT_WHICH(&top.session),
+		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &top.session.attach,
+			   "how to attach; default: auto, the best the kernel supports"),
+		OPT_FILTER(&top.session.filter),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG(0, "once", &top.once, "print one block, of one second, and exit"),
+		OPT_NUM('r', "rows", "ROWS", &top.max_rows, 1, "show at most ROWS rows; default: 40, all in JSON and live"),
+		OPT_CHOICE('s', "sort", TOP_SORT_WORDS, &top.rows.sort, "sort order; default: memory"),
+		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),
+		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
+		OPT_RUN(&top.session),
+		OPT_END
+	};
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .session = &top.session, .events = &top.events,
+		.classes = &classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = stop, .close = finish,
+	};
+
+	return tool_run(&tool, argc, argv);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "abi/launch.h"
+#include "api/cuda_err.h"
+#include "api/cuda_fn.h"
+#include "base/die.h"
+#include "base/escape.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "cli/top_screen.h"
+#include "cudatop/detail.h"
+#include "cudatop/rows.h"
+#include "sym/stack.h"
+#include "view/columns.h"
+
+void detail_free(struct detail_view *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->lines[i]);
+	free(d->lines);
+	*d = (struct detail_view){ 0 };
+}
+
+/* The text is safe for a terminal: names in it are escaped before. */
+__attribute__((format(printf, 2, 3))) static void line(struct detail_view *d, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		die(0, "out of memory");
+	va_end(args);
+	if (d->n == d->room) {
+		d->room = d->room ? 2 * d->room : 64;
+		d->lines = xrealloc(d->lines, d->room, sizeof(*d->lines));
+	}
+	d->lines[d->n++] = text;
+}
+
+static char *escaped(const char *name)
+{
+	size_t size;
+	char *text;
+	FILE *f = top_view_line(&text, &size);
+
+	escape_text(f, name);
+	fclose(f);
+	return text;
+}
+
+static const struct top_row *row_of(const struct top_rows *rows, int pid)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->rows[i].pid == pid)
+			return &rows->rows[i];
+	return NULL;
+}
+
+static void set_memory(struct detail_view *d, const struct top_rows *rows, int pid)
+{
+	const struct mem_process *m;
+
+	HASH_FIND_INT(rows->memory.processes, &pid, m);
+	line(d, "Memory");
+	for (const struct mem_site *s = m ? m->groups.all : NULL; s; s = s->hh.next) {
+		const bool host = s->key.device == DEVICE_NONE;
+		char device[16];
+
+		line(d, "  %-10s %6s %-3s %12s in %llu allocations, at most %s", memory_name(s->key.memory), host ? "" : "device",
+		     host ? "" : device_text(s->key.device, device), out_bytes(s->held.bytes), s->held.count, out_bytes(s->held.peak));
+	}
+	if (!m || !m->groups.all)
+		line(d, "  none seen");
+}
+
+static void set_parts(struct detail_view *d, const struct top_detail *of)
+{
+	static const char *const kinds[] = { "kernels", "cooperative", "graphs" };
+
+	line(d, "Since tracing began");
+	for (unsigned i = 0; i < of->nparts; i++) {
+		const struct top_part *p = &of->parts[i];
+		char device[16];
+
+		if (p->key.what == EXPORT_LAUNCH)
+			line(d, "  launches   %-22s device %-3s %12llu", kinds[p->key.detail % LAUNCH_KIND_MAX], device_text(p->key.device, device), p->count);
+		else if (p->key.what == EXPORT_COPY)
+			line(d, "  copies     %-5s %-27s %12llu of %s%s%s", cuda_direction_name(p->key.detail & (EXPORT_ASYNC - 1)),
+			     p->key.detail & EXPORT_ASYNC ? "asynchronous" : "", p->count, out_bytes(p->bytes),
+			     p->ns ? " in " : "", p->ns ? out_ns(p->ns) : "");
+		else
+			line(d, "  waits      %33s %12llu in %s", "", p->count, out_ns(p->ns));
+	}
+	for (unsigned i = 0; i < of->nerrors; i++)
+		line(d, "  errors     %-22s %-10d %12llu", cuda_fns[of->errors[i].id].name, of->errors[i].ret, of->errors[i].n);
+}
+
+struct ranks {
+	struct detail_view *d;
+	int pid;
+	bool any;
+};
+
+static void set_communicator(void *ctx, const struct communicator *m)
+{
+	struct ranks *r = ctx;
+	const unsigned long long behind = communicator_behind(m);
+
+	if (m->pid != r->pid || m->ended)
+		return;
+	if (!r->any)
+		line(r->d, "NCCL");
+	r->any = true;
+	line(r->d, "  communicator 0x%016llx  rank %d of %d  %llu operations%s%s", m->hash, m->rank, m->nranks, m->total.operations,
+	     behind == NO_VALUE || !behind ? "" : ", collectives behind: ", behind == NO_VALUE || !behind ? "" : out_amount(behind, OUT_UNIT_NONE));
+}
+
+enum { FRAMES = 24 };
+
+/* The innermost frames. */
+static void set_stack(struct detail_view *d, const struct stack *stack)
+{
+	size_t size;
+	char *text, *rest, *each;
+	FILE *f = top_view_line(&text, &size);
+	int n = 0;
+
+	stack_lines(f, stack, "            ");
+	fclose(f);
+	for (rest = text; (each = strsep(&rest, "\n")) && *each && n < FRAMES; n++)
+		line(d, "%s", each);
+	if (each && *each)
+		line(d, "            ...");
+	free(text);
+}
+
+static void set_calls(struct detail_view *d, const struct top_rows *rows, int pid)
+{
+	bool any = false;
+
+	line(d, "Calls in flight");
+	for (size_t i = 0; i < rows->inflight.n; i++) {
+		const struct inflight_row *c = &rows->inflight.rows[i];
+		char *name;
+
+		if (c->pid != pid)
+			continue;
+		name = escaped(c->name);
+		line(d, "  %-7d %-15s %s for %s%s", c->tid, name, c->func, c->complete ? "" : "at least ", out_ns(c->age));
+		free(name);
+		if (c->stack)
+			set_stack(d, c->stack);
+		any = true;
+	}
+	if (!any)
+		line(d, "  none");
+}
+
+static void set_commands(struct detail_view *d, const struct top_row *r)
+{
+	static const struct { const char *command, *shows; } commands[] = {
+		{ "cudaleak", "which lines of code hold the memory" },
+		{ "cudalaunchtop -k", "kernels by name, and where they are launched" },
+		{ "cudasynclatency -k", "where threads wait for the GPU, and how long" },
+		{ "cudamemcpysize -k", "copies by size, and where they are made" },
+		{ "cudatrace -x", "calls that fail, and their errors" },
+		{ "nccltop", "operations of NCCL by rank; ncclhang says which rank is late" },
+	};
+	const size_t n = sizeof(commands) / sizeof(*commands) - (r->nranks == OUT_NONE);
+
+	line(d, "More");
+	for (size_t i = 0; i < n; i++) {
+		char *command = xprintf("%s -p %d", commands[i].command, r->pid);
+
+		line(d, "  %-30s %s", command, commands[i].shows);
+		free(command);
+	}
+}
+
+void detail_set(struct detail_view *d, struct top_rows *rows)
+{
+	const int pid = rows->processes.detail.pid;
+	const struct top_row *r = row_of(rows, pid);
+	struct ranks ranks = { .d = d, .pid = pid };
+
+	detail_free(d);
+	if (!r) {
+		line(d, "pid %d has ended", pid);
+		return;
+	}
+	set_calls(d, rows, pid);
+	set_memory(d, rows, pid);
+	set_parts(d, &rows->processes.detail);
+	communicators_each(&rows->communicators, set_communicator, &ranks);
+	set_commands(d, r);
+}

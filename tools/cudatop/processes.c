@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "abi/launch.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/util.h"
+#include "cudatop/processes.h"
+#include "proc/process_table.h"
+#include "proc/user.h"
+
+/* How long the record of a program's first call may take; how often those that end without a record are looked for. */
+static const unsigned long long RECORD_NS = 2000000000, CHECK_NS = 5000000000;
+
+/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
+enum { ERROR_NOT_READY = 600 };
+
+enum { PROCESSES = 65536 };
+
+void top_processes_open(struct top_processes *t)
+{
+	export_maps_open(&t->maps);
+	t->quota = (struct quota){
+		.limit = PROCESSES, .what = "processes", .loss = "further ones are not shown",
+	};
+}
+
+struct top_process *top_process_find(const struct top_processes *t, int pid)
+{
+	struct top_process *p;
+
+	HASH_FIND_INT(t->all, &pid, p);
+	return p;
+}
+
+/* Only the machine's own file: a name service could take its time. */
+static void name_user(struct top_process *p)
+{
+	FILE *f = p->uid == USER_UNKNOWN ? NULL : fopen("/etc/passwd", "re");
+	struct passwd *user = NULL;
+
+	while (f && (user = fgetpwent(f)) && user->pw_uid != p->uid)
+		;
+	if (user)
+		snprintf(p->user, sizeof(p->user), "%s", user->pw_name);
+	else if (p->uid == USER_UNKNOWN)
+		snprintf(p->user, sizeof(p->user), "?");
+	else
+		snprintf(p->user, sizeof(p->user), "%u", p->uid);
+	if (f)
+		fclose(f);
+}
+
+/* Returns NULL if its user has too many. */
+static struct top_process *add(struct top_processes *t, int pid, unsigned long long program)
+{
+	struct top_process *p;
+	const unsigned charged = proc_user(pid);
+
+	if (!quota_take(&t->quota, charged, pid, 1))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->program = program;
+	p->charged = charged;
+	p->uid = proc_real_user(pid);
+	p->is = proc_identity(pid);
+	proc_comm(pid, p->comm);
+	name_user(p);
+	HASH_ADD_INT(t->all, pid, p);
+	return p;
+}
+
+static void drop(struct top_processes *t, struct top_process *p)
+{
+	HASH_DEL(t->all, p);
+	quota_give(&t->quota, p->charged, 1);
+	free(p);
+}
+
+static bool has_changed(const struct top_process *p)
+{
+	const struct proc_identity now = proc_identity(p->pid);
+
+	return now.started && (now.started != p->is.started || (now.stack && now.stack != p->is.stack));
+}
+
+void top_process_mapped(struct top_processes *t, int pid)
+{
+	struct top_process *p = top_process_find(t, pid);
+	char comm[16];
+
+	if (p && has_changed(p)) {
+		drop(t, p);
+		p = NULL;
+	}
+	if (!p && proc_comm(pid, comm))
+		add(t, pid, 0);
+}
+
+void top_process_seen(struct top_processes *t, const struct export_seen *seen)
+{
+	struct top_process *p = top_process_find(t, seen->head.pid);
+
+	if (p && p->program && p->program != seen->program) {
+		drop(t, p);
+		p = NULL;
+	}
+	p = p ?: add(t, seen->head.pid, seen->program);
+	if (!p)
+		return;
+	p->program = seen->program;
+	if (*seen->comm)	/* by now it may run another program */
+		memcpy(p->comm, seen->comm, sizeof(p->comm) - 1);
+	if (p->uid != USER_UNKNOWN)
+		return;
+	p->uid = seen->uid;
+	name_user(p);
+}
+
+void top_process_ended(void *ctx, const struct process_event *event)
+{
+	struct top_process *p = top_process_find(ctx, event->head.pid);
+
+	if (p && (!p->program || p->program == event->program))
+		p->over = true;
+}
+
+/* ---- What the probes have counted */
+
+/* Sets *drop if a count is of a program that has ended.  Returns NULL if it is that, or of one whose record is still to come. */
+static struct top_process *counted_by(struct top_processes *t, int pid, unsigned long long program, bool *drop)
+{
+	struct top_process *p = top_process_find(t, pid);
+	char comm[16];
+
+	*drop = false;
+	if (!p && clock_ns() - program > RECORD_NS) {
+		*drop = !proc_comm(pid, comm);
+		p = *drop ? NULL : add(t, pid, program);
+	}
+	if (!p)
+		return NULL;
+	if (!p->program)
+		p->program = program;
+	*drop = p->over || program < p->program;
+	return p->program == program ? p : NULL;
+}
+
+static void add_detail(struct top_detail *d, const struct export_key *key, const struct export_values *v)
+{
+	struct top_part *part = NULL;
+
+	for (unsigned i = 0; i < d->nparts && !part; i++)
+		if (d->parts[i].key.what == key->what && d->parts[i].key.detail == key->detail && d->parts[i].key.device == key->device)
+			part = &d->parts[i];
+	if (!part && d->nparts == DETAIL_PARTS)
+		return;
+	if (!part) {
+		part = &d->parts[d->nparts++];
+		*part = (struct top_part){ .key = *key };
+	}
+	part->count += v->count;
+	part->bytes += v->bytes;
+	part->ns += v->ns;
+}
+
+static void see_device(struct top_process *p, unsigned device)
+{
+	if (device && device <= DEVICES)
+		p->devices |= 1ull << (device - 1);
+}
+
+static bool read_values(void *ctx, const struct export_key *key, const struct export_values *v)
+{
+	struct top_processes *t = ctx;
+	bool drop;
+	struct top_process *p = counted_by(t, key->pid, key->program, &drop);
+	const unsigned direction = key->detail & (EXPORT_ASYNC - 1);
+
+	if (!p)
+		return drop;
+	if (p->pid == t->detail.pid)
+		add_detail(&t->detail, key, v);
+	switch (key->what) {
+	case EXPORT_LAUNCH:
+		p->now.launches += v->count;
+		p->now.graphs += key->detail == LAUNCH_GRAPH ? v->count : 0;
+		see_device(p, key->device);
+		break;
+	case EXPORT_COPY:
+		p->now.copies[direction <= CUDA_DEFAULT ? direction : CUDA_DEFAULT] += v->count;
+		p->now.bytes[direction <= CUDA_DEFAULT ? direction : CUDA_DEFAULT] += v->bytes;
+		break;
+	default:
+		p->now.waits += v->count;
+		p->now.wait_ns += v->ns;
+	}
+	return drop;
+}
+
+static bool read_error(void *ctx, const struct export_error *e, unsigned long long n)
+{
+	struct top_processes *t = ctx;
+	bool drop;
+	struct top_process *p = counted_by(t, e->pid, e->program, &drop);
+
+	if (!p || e->id >= CUDA_ID_MAX || e->ret == ERROR_NOT_READY)
+		return drop;
+	p->now.errors += n;
+	if (p->pid == t->detail.pid && t->detail.nerrors < DETAIL_ERRORS)
+		t->detail.errors[t->detail.nerrors++] = (struct top_error){ e->id, e->ret, n };
+	return drop;
+}
+
+/* There is no record of the end of a process that made no call; others' may still be to come: it is gone at two checks. */
+static void check(struct top_processes *t)
+{
+	struct top_process *p, *next;
+
+	HASH_ITER(hh, t->all, p, next) {
+		const bool before = p->gone;
+
+		p->gone = (kill(p->pid, 0) && errno == ESRCH) || has_changed(p);
+		p->over |= before && p->gone;
+	}
+}
+
+void top_processes_read(struct top_processes *t)
+{
+	const struct export_reader reader = { .ctx = t, .values = read_values, .error = read_error };
+	const unsigned long long now = clock_ns();
+
+	if (now - t->checked >= CHECK_NS) {
+		t->checked = now;
+		check(t);
+	}
+	for (struct top_process *p = t->all; p; p = p->hh.next)
+		p->now = (struct top_counts){ 0 };
+	t->detail.nparts = t->detail.nerrors = 0;
+	export_maps_read(&t->maps, &reader);
+}
+
+void top_processes_interval(struct top_processes *t)
+{
+	struct top_process *p, *next;
+
+	HASH_ITER(hh, t->all, p, next) {
+		p->before = p->now;
+		if (p->over)
+			drop(t, p);
+	}
+}
+
+void top_processes_free(struct top_processes *t)
+{
+	struct top_process *p, *next;
+
+	HASH_ITER(hh, t->all, p, next)
+		drop(t, p);
+	quota_free(&t->quota);
+}

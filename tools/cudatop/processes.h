@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The processes that use CUDA, with what they have done so far and until the report before. */
+#ifndef CUDATOP_PROCESSES_H
+#define CUDATOP_PROCESSES_H
+#include <stdbool.h>
+#include "api/cuda_api.h"
+#include "base/hash.h"
+#include "base/quota.h"
+#include "model/export_maps.h"
+#include "proc/proc.h"
+
+struct process_event;
+struct process_table;
+
+/* Since tracing began. */
+struct top_counts {
+	unsigned long long launches, graphs;	/* graphs: of launches, those of CUDA graphs */
+	unsigned long long copies[CUDA_DEFAULT + 1], bytes[CUDA_DEFAULT + 1];	/* by enum cuda_direction */
+	unsigned long long waits, wait_ns;	/* wait_ns: with waits that have not returned */
+	unsigned long long errors;
+	unsigned long long held;	/* bytes, on devices: now */
+};
+
+/* What is counted together, of the one process that is shown in detail. */
+struct top_part {
+	struct export_key key;
+	unsigned long long count, bytes, ns;
+};
+
+struct top_error {
+	unsigned id;			/* enum cuda_id */
+	int ret;
+	unsigned long long n;
+};
+
+enum { DETAIL_PARTS = 256, DETAIL_ERRORS = 64 };
+
+struct top_detail {
+	int pid;			/* 0: none is shown */
+	unsigned nparts, nerrors;
+	struct top_part parts[DETAIL_PARTS];
+	struct top_error errors[DETAIL_ERRORS];
+};
+
+struct top_process {
+	int pid;
+	unsigned long long program;	/* one execution of a program in it; 0: it has made no call yet */
+	char comm[16];			/* of its first thread */
+	char user[16];			/* name of its user in /etc/passwd, or the number */
+	unsigned uid, charged;		/* charged: see proc_user() */
+	struct proc_identity is;
+	bool over;			/* it has ended; its last counts are still to be read */
+	bool gone;			/* at the last check */
+	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
+	struct top_counts now, before;
+	UT_hash_handle hh;
+};
+
+struct top_processes {
+	struct process_table *table;	/* the session's */
+	struct export_maps maps;
+	struct top_process *all;	/* by pid; for HASH_ITER(hh, ...) */
+	struct quota quota;
+	struct top_detail detail;
+	unsigned long long checked;	/* whether they live, ns */
+};
+
+/* Call when maps and table are set. */
+void top_processes_open(struct top_processes *t);
+void top_processes_free(struct top_processes *t);
+
+struct top_process *top_process_find(const struct top_processes *t, int pid);
+
+/* Call for a process that has mapped CUDA. */
+void top_process_mapped(struct top_processes *t, int pid);
+
+/* Call for the record of a program's first call. */
+void top_process_seen(struct top_processes *t, const struct export_seen *seen);
+
+/* Call when a process has ended or runs another program (proc/process_table.h); t is a struct top_processes *. */
+void top_process_ended(void *t, const struct process_event *event);
+
+/* Sets now, except for what is not in the probes' maps: calls in flight and memory. */
+void top_processes_read(struct top_processes *t);
+
+/* Call after a report: what was done until now was done before; drops those that are over. */
+void top_processes_interval(struct top_processes *t);
+
+#endif

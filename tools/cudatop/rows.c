@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "api/cuda_fn.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "cudatop/rows.h"
+#include "proc/process_table.h"
+
+/* How long an answer of NVML is waited for, ms; a call that is shorter is not shown. */
+enum { NVML_MS = 50 };
+static const unsigned long long CALL_NS = 100000000;
+
+/* ---- What is not in the probes' counts */
+
+static void read_memory(struct top_rows *t)
+{
+	struct mem_process *m;
+
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
+		HASH_FIND_INT(t->memory.processes, &p->pid, m);
+		for (const struct mem_site *s = m ? m->groups.all : NULL; s; s = s->hh.next) {
+			if (s->key.device == DEVICE_NONE || s->key.memory == CUDA_TENSOR)
+				continue;
+			p->now.held += s->held.bytes;
+			if (s->held.bytes && s->key.device && s->key.device <= DEVICES)
+				p->devices |= 1ull << (s->key.device - 1);
+		}
+	}
+}
+
+static bool is_wait(const struct inflight_row *r)
+{
+	const int id = cuda_fn_find(r->func);
+
+	return id >= 0 && cuda_fns[id].class == CUDA_SYNC;
+}
+
+/* What calls in flight have waited so far counts as if they had returned, so that a wait of a minute is shown in each second. */
+static void read_inflight(struct top_rows *t)
+{
+	t->inflight.stacks = t->processes.detail.pid;	/* to read them takes time */
+	inflight_collect(&t->inflight);
+	for (size_t i = 0; i < t->inflight.n; i++) {
+		const struct inflight_row *r = &t->inflight.rows[i];
+		struct top_process *p = top_process_find(&t->processes, r->pid);
+
+		if (p && is_wait(r))
+			p->now.wait_ns += r->age;
+	}
+}
+
+/* ---- Rows */
+
+static unsigned long long since(unsigned long long now, unsigned long long before, bool whole)
+{
+	return now - (whole || now < before ? 0 : before);
+}
+
+static void set_counts(struct top_rows *t, struct top_row *r, const struct top_process *p, bool whole)
+{
+	const struct top_counts *now = &p->now, *before = &p->before;
+	const double s = t->interval > 0 ? t->interval : 1;
+
+	r->held = now->held;
+	r->growth = now->held - (whole ? 0 : before->held);
+	r->launches = since(now->launches, before->launches, whole);
+	r->graphs = since(now->graphs, before->graphs, whole);
+	for (int d = 0; d <= CUDA_DEFAULT; d++) {
+		r->copies += since(now->copies[d], before->copies[d], whole);
+		r->bytes += since(now->bytes[d], before->bytes[d], whole);
+	}
+	r->htod = since(now->bytes[CUDA_HTOD], before->bytes[CUDA_HTOD], whole);
+	r->dtoh = since(now->bytes[CUDA_DTOH], before->bytes[CUDA_DTOH], whole);
+	r->wait_ns = since(now->wait_ns, before->wait_ns, whole);
+	r->errors = since(now->errors, before->errors, whole);
+	r->growth_rate = r->growth / s;
+	r->launch_rate = r->launches / s;
+	r->htod_rate = r->htod / s;
+	r->dtoh_rate = r->dtoh / s;
+	r->copy_rate = r->bytes / s;
+	r->error_rate = r->errors / s;
+	r->wait_share = r->wait_ns / 1e9 / s;
+}
+
+static void set_kinds(struct top_rows *t, struct top_row *r)
+{
+	const struct mem_process *m;
+
+	HASH_FIND_INT(t->memory.processes, &r->pid, m);
+	if (!m)
+		return;
+	r->host = m->groups.kinds[CUDA_HOST].bytes;
+	r->managed = m->groups.kinds[CUDA_MANAGED].bytes;
+}
+
+static void set_used(struct top_rows *t, struct top_row *r)
+{
+	unsigned long long used;
+
+	r->used = OUT_NONE;
+	for (unsigned i = 0; i < t->nvml.ndevices; i++)
+		if (nvml_used(&t->nvml, r->pid, i, &used))
+			r->used = (r->used == OUT_NONE ? 0 : r->used) + used;
+}
+
+static void set_call(struct top_rows *t, struct top_row *r)
+{
+	for (size_t i = 0; i < t->inflight.n; i++) {
+		const struct inflight_row *c = &t->inflight.rows[i];
+
+		if (c->pid != r->pid)
+			continue;
+		r->calls++;
+		if (r->call || c->age < CALL_NS)	/* the longest one comes first */
+			continue;
+		r->call = c->func;
+		r->call_ns = c->age;
+		r->call_tid = c->tid;
+	}
+}
+
+struct largest {
+	int pid;
+	const struct communicator *m;
+};
+
+static void see_communicator(void *ctx, const struct communicator *m)
+{
+	struct largest *l = ctx;
+
+	if (m->pid == l->pid && !m->ended && m->nranks && (!l->m || m->nranks > l->m->nranks))
+		l->m = m;
+}
+
+static void set_rank(struct top_rows *t, struct top_row *r)
+{
+	struct largest l = { .pid = r->pid };
+
+	r->rank = r->nranks = r->behind = OUT_NONE;
+	communicators_each(&t->communicators, see_communicator, &l);
+	if (!l.m)
+		return;
+	r->rank = l.m->rank;
+	r->nranks = l.m->nranks;
+	r->behind = communicator_behind(l.m);
+}
+
+struct gpu_of { int pid; bool whole; unsigned long long ns; };
+
+static void add_gpu(void *ctx, const struct gpu_tally *tally)
+{
+	struct gpu_of *g = ctx;
+
+	if (tally->pid == g->pid)
+		g->ns += (g->whole ? &tally->total : &tally->last)->ns;
+}
+
+static void set_gpu(struct top_rows *t, struct top_row *r, bool whole)
+{
+	struct gpu_of g = { .pid = r->pid, .whole = whole };
+
+	r->gpu_ns = OUT_NONE;
+	r->gpu_share = NAN;
+	if (!t->gpu || !gpu_time_measured(t->gpu, r->pid))
+		return;
+	gpu_time_each(t->gpu, add_gpu, &g);
+	r->gpu_ns = g.ns;
+	r->gpu_share = t->interval > 0 ? g.ns / 1e9 / t->interval : 0;
+}
+
+static void add_row(struct top_rows *t, const struct top_process *p, bool whole)
+{
+	const char *container = process_container(t->processes.table, p->pid);
+	struct top_row *r;
+
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 64;
+		t->rows = xrealloc(t->rows, t->room, sizeof(*t->rows));
+	}
+	r = &t->rows[t->n++];
+	*r = (struct top_row){
+		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices,
+		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
+	};
+	memcpy(r->comm_copy, p->comm, sizeof(p->comm));
+	memcpy(r->user_copy, p->user, sizeof(p->user));
+	if (container)
+		snprintf(r->container_copy, sizeof(r->container_copy), "%s", container);
+	set_counts(t, r, p, whole);
+	set_kinds(t, r);
+	set_used(t, r);
+	set_call(t, r);
+	set_rank(t, r);
+	set_gpu(t, r, whole);
+	t->sum.held += r->held;
+	t->sum.launch_rate += r->launch_rate;
+	t->sum.copy_rate += r->copy_rate;
+	t->sum.wait_share += r->wait_share;
+}
+
+/* ---- As text */
+
+/* Prints 0,1,4 or, as JSON, [0,1,4]. */
+static void print_devices(FILE *f, const void *of)
+{
+	const unsigned long long devices = *(const unsigned long long *)of;
+	const char *comma = "";
+
+	fputs(out_is_json() ? "[" : "", f);
+	for (int i = 0; i < DEVICES; i++)
+		if (devices >> i & 1) {
+			fprintf(f, "%s%d", comma, i);
+			comma = ",";
+		}
+	fputs(out_is_json() ? "]" : "", f);
+}
+
+/* "0", "0-7", "0,2+": as much as fits. */
+static void device_range(char text[TOP_TEXT], unsigned long long devices)
+{
+	const int first = devices ? __builtin_ctzll(devices) : 0, last = devices ? 63 - __builtin_clzll(devices) : 0;
+	const int n = __builtin_popcountll(devices);
+
+	if (n < 2)
+		snprintf(text, TOP_TEXT, n ? "%d" : "-", first);
+	else if (n == last - first + 1)
+		snprintf(text, TOP_TEXT, "%d-%d", first, last);
+	else
+		snprintf(text, TOP_TEXT, "%d,%d%s", first, first + 1 + __builtin_ctzll(devices >> (first + 1)), n > 2 ? "+" : "");
+}
+
+static void rate_text(char text[TOP_TEXT], double rate)
+{
+	if (rate >= 1e6)
+		snprintf(text, TOP_TEXT, "%.1fM", rate / 1e6);
+	else if (rate >= 1e5)
+		snprintf(text, TOP_TEXT, "%.0fk", rate / 1e3);
+	else
+		snprintf(text, TOP_TEXT, rate && rate < 10 ? "%.1f" : "%.0f", rate);
+}
+
+static void bytes_per_s(char text[TOP_TEXT], double rate)
+{
+	if (rate)
+		snprintf(text, TOP_TEXT, "%s", out_amount((unsigned long long)rate, OUT_UNIT_BYTES_PER_S));
+	else
+		snprintf(text, TOP_TEXT, "0");
+}
+
+static void share_text(char text[TOP_TEXT], double share)
+{
+	if (isnan(share))
+		snprintf(text, TOP_TEXT, "-");
+	else
+		snprintf(text, TOP_TEXT, "%.1f", 100 * share);
+}
+
+static void set_texts(struct top_row *r)
+{
+	const char **to[] = {
+		&r->device, &r->held_text, &r->growth_text, &r->host_text, &r->launch_text, &r->htod_text, &r->dtoh_text, &r->copy_text,
+		&r->wait_text, &r->error_text, &r->gpu_text, &r->rank_text, &r->call_text, &r->used_text,
+	};
+
+	device_range(r->texts[0], r->devices);
+	if (!r->devices && (r->launches || r->held))
+		snprintf(r->texts[0], TOP_TEXT, "?");
+	snprintf(r->texts[1], TOP_TEXT, "%s", r->held || r->complete ? out_bytes(r->held) : "-");
+	snprintf(r->texts[2], TOP_TEXT, "%s", r->growth_rate ? out_change(r->growth_rate) : "0");
+	snprintf(r->texts[3], TOP_TEXT, "%s", r->host || r->complete ? out_bytes(r->host) : "-");
+	rate_text(r->texts[4], r->launch_rate);
+	bytes_per_s(r->texts[5], r->htod_rate);
+	bytes_per_s(r->texts[6], r->dtoh_rate);
+	bytes_per_s(r->texts[7], r->copy_rate);
+	share_text(r->texts[8], r->wait_share);
+	rate_text(r->texts[9], r->error_rate);
+	share_text(r->texts[10], r->gpu_share);
+	if (r->nranks == OUT_NONE)
+		snprintf(r->texts[11], TOP_TEXT, "-");
+	else if (r->behind == OUT_NONE || !r->behind)
+		snprintf(r->texts[11], TOP_TEXT, "%llu/%llu", r->rank, r->nranks);
+	else
+		snprintf(r->texts[11], TOP_TEXT, "%llu/%llu -%llu", r->rank, r->nranks, r->behind);
+	if (r->call)
+		snprintf(r->texts[12], TOP_TEXT, "%s %.26s", out_ns(r->call_ns), r->call);
+	else
+		snprintf(r->texts[12], TOP_TEXT, "-");
+	snprintf(r->texts[13], TOP_TEXT, "%s", out_amount(r->used, OUT_UNIT_BYTES));
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
+		*to[i] = r->texts[i];
+	r->comm = r->comm_copy;
+	r->user = r->user_copy;
+	r->container = *r->container_copy ? r->container_copy : NULL;
+	r->device_list = (struct out_print){ print_devices, &r->devices };
+}
+
+/* ---- Order */
+
+static int most_first(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_sort(const void *a, const void *b, void *ctx)
+{
+	const struct top_row *p = a, *q = b;
+	const struct top_rows *t = ctx;
+	int order = 0;
+
+	switch ((enum top_sort)t->sort) {
+	case TOP_MEMORY:
+		order = most_first(p->held, q->held);
+		break;
+	case TOP_GROWTH:
+		order = most_first(p->growth_rate, q->growth_rate);
+		break;
+	case TOP_LAUNCHES:
+		order = most_first(p->launch_rate, q->launch_rate);
+		break;
+	case TOP_COPIES:
+		order = most_first(p->copy_rate, q->copy_rate);
+		break;
+	case TOP_WAIT:
+		order = most_first(p->wait_share, q->wait_share);
+		break;
+	case TOP_ERRORS:
+		order = most_first(p->error_rate, q->error_rate);
+		break;
+	case TOP_CALL:
+		order = most_first(p->call ? p->call_ns : 0, q->call ? q->call_ns : 0);
+		break;
+	default:
+		break;
+	}
+	order = order ?: p->pid - q->pid;
+	return t->reverse ? -order : order;
+}
+
+void top_rows_sort(struct top_rows *t)
+{
+	if (t->n)
+		qsort_r(t->rows, t->n, sizeof(*t->rows), by_sort, t);
+	for (size_t i = 0; i < t->n; i++)	/* their texts are in them */
+		set_texts(&t->rows[i]);
+}
+
+void top_rows_gather(struct top_rows *t, bool whole)
+{
+	const unsigned long long now = clock_ns();
+
+	t->interval = (now - (whole ? t->began : t->counted)) / 1e9;
+	t->counted = now;
+	if (t->gpu)
+		gpu_time_count(t->gpu);
+	nvml_read(&t->nvml, NVML_MS);
+	nvml_ask(&t->nvml);
+	top_processes_read(&t->processes);
+	read_memory(t);
+	read_inflight(t);
+	t->n = 0;
+	t->sum = (struct top_row){ 0 };
+	for (const struct top_process *p = t->processes.all; p; p = p->hh.next)
+		add_row(t, p, whole);
+	top_rows_sort(t);
+}
+
+void top_rows_interval(struct top_rows *t)
+{
+	top_processes_interval(&t->processes);
+	communicators_interval(&t->communicators);
+	process_tidy(t->processes.table);
+}
+
+void top_rows_free(struct top_rows *t)
+{
+	inflight_free(&t->inflight);
+	top_processes_free(&t->processes);
+	communicators_free(&t->communicators);
+	memory_free(&t->memory);
+	nvml_close(&t->nvml);
+	free(t->rows);
+}

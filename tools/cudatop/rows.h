@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A row for each process: what it did since the report before, or since tracing began. */
+#ifndef CUDATOP_ROWS_H
+#define CUDATOP_ROWS_H
+#include <stdbool.h>
+#include "cli/field.h"
+#include "cudatop/processes.h"
+#include "gputime/gpu_time.h"
+#include "model/communicators.h"
+#include "model/inflight.h"
+#include "model/memory.h"
+#include "nvml/nvml.h"
+
+#define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid"
+enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_SORTS };
+
+enum { TOP_TEXT = 72 };
+
+struct top_row {
+	unsigned long long time;
+	double interval;		/* s */
+	int pid;
+	const char *user, *comm, *container;	/* container: NULL: none */
+	bool complete;
+	unsigned long long devices;	/* as in struct top_process */
+	unsigned long long held, host, managed;	/* bytes */
+	long long growth;		/* of held */
+	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
+	unsigned long long launches, graphs, copies, htod, dtoh, bytes, wait_ns, errors;
+	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share;
+	unsigned long long calls;	/* in flight */
+	const char *call;		/* the longest of them; NULL: none */
+	unsigned long long call_ns, call_tid;
+	unsigned long long gpu_ns;	/* OUT_NONE: not measured */
+	double gpu_share;		/* NAN: not measured */
+	unsigned long long rank, nranks, behind;	/* in its largest communicator; OUT_NONE: not known */
+	/* as text */
+	struct out_print device_list;
+	const char *device, *held_text, *growth_text, *host_text, *launch_text, *htod_text, *dtoh_text, *copy_text, *wait_text, *error_text,
+		*gpu_text, *rank_text, *call_text, *used_text;
+	char texts[14][TOP_TEXT];
+	char comm_copy[16], user_copy[16], container_copy[13];	/* of processes that are dropped before the row */
+};
+
+struct top_rows {
+	/* set by the tool */
+	struct top_processes processes;
+	struct memory memory;
+	struct communicators communicators;
+	struct inflight inflight;
+	struct gpu_time *gpu;		/* NULL: it is not measured */
+	struct nvml nvml;
+	int sort;			/* enum top_sort */
+	bool reverse;
+	/* state */
+	unsigned long long began, counted;	/* tracing, the interval; ns */
+	double interval;		/* s */
+	struct top_row *rows;
+	size_t n, room;
+	struct top_row sum;		/* of all rows: rates, held, wait_share */
+};
+
+/* Reads everything and sets the rows, sorted: of the interval or, if whole, since tracing began. */
+void top_rows_gather(struct top_rows *t, bool whole);
+
+/* Sorts them again. */
+void top_rows_sort(struct top_rows *t);
+
+/* Ends the interval. */
+void top_rows_interval(struct top_rows *t);
+
+void top_rows_free(struct top_rows *t);
+
+#endif

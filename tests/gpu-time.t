@@ -99,7 +99,7 @@ wait "$pid"
 
 it "three tools at a time measure each what it asks for, a fourth one says that there is no place"
 runs "$bin/mem" launch 13 wait launch 101 copyasync 7 4096 h2d wait launch 503 wait
-tools= n=0
+tools="" n=0
 for tool in 'cudalaunchtop --gpu-time -j' 'cudamemcpysize --gpu-time -j' 'cudalaunchtop --gpu-time --graph-nodes -j'; do
 	: >"$tmp/err"
 	# shellcheck disable=SC2086 # words

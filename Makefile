@@ -69,7 +69,7 @@ GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gputime/*.c))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
-INJECTED  := $(filter-out $(EXPORTER) cudatop,$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
+INJECTED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
 INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 
 # what the tools print with --json, from their tables of fields

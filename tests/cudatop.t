@@ -22,12 +22,17 @@ json 1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and 
 exec 3>&-
 wait "$pid"
 
-it "a command's block has what it did until its end"
-run cudatop -jc "$bin/mem launch 101 copy 7 1000 h2d"
-status 0
-json 1 '.type == "process" and .launches == 101 and .copies == 7 and .htod == 7000 and .complete'
-json 1 true
-silent
+for kind in session multi inject; do
+	it "--attach $kind: a command's block has what it did until its end"
+	run cudatop --attach $kind -jc "$bin/mem launch 101 graph 13 copy 7 1000 h2d badlaunch 5"
+	status 0
+	json 1 '.type == "process" and .launches == 114 and .graph_launches == 13 and .copies == 7 and .htod == 7000 and .errors == 5'
+	json 1 '.complete and .comm == "mem" and .devices == [0]'
+	json 1 true
+	silent
+done
+
+it "processes that have ended are in the block, too"
 run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +ERR/S +CALL$'
 lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +0 -$'
@@ -66,6 +71,7 @@ it "-s sorts, -r limits the rows, --once prints one block"
 "$bin/mem" malloc 3 1m sleep 20000 & second=$!
 pids="$pids $first $second"
 run cudatop -s pid --once -bp "$first,$second"
+lines 2 "^[0-9]+ +$(id -un) +mem "
 equal "$(awk '/^[0-9]/ { print $1 }' "$tmp/out" | paste -sd' ')" "$(printf '%s\n' $first $second | sort -n | paste -sd' ')"
 run cudatop -r 1 --once -bp "$first,$second"
 lines 1 '^[0-9]+ '

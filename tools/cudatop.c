@@ -509,17 +509,13 @@ int main(int argc, char **argv)
 	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES |
 				 (NCCL_CLASSES & ~(1u << CUDA_GROUP));
 	const struct opt opts[] = {
-		OPT_WHICH(&top.session),
-		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &top.session.attach,
-			   "how to attach; default: auto, the best the kernel supports"),
-		OPT_FILTER(&top.session.filter),
+		OPT_TARGET(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG(0, "once", &top.once, "print one block, of one second, and exit"),
 		OPT_NUM('r', "rows", "ROWS", &top.max_rows, 1, "show at most ROWS rows; default: 40, all in JSON and live"),
 		OPT_CHOICE('s', "sort", TOP_SORT_WORDS, &top.rows.sort, "sort order; default: memory"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
-		OPT_RUN(&top.session),
 		OPT_END
 	};
 	const struct tool tool = {

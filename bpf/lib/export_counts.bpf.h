@@ -27,10 +27,6 @@ struct shares export_shares SEC(".data.export_shares");
 /* Calls by enum export_group, one line for each CPU. */
 struct { __u64 n[8]; } export_hits[64] SEC(".data.export_hits");
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct task_struct___real { struct cred *real_cred; };
-#pragma clang attribute pop
-
 /* Returns the number of binary digits of v - 1; 0 for 0. */
 static __always_inline __u32 digits_below(__u64 v)
 {
@@ -92,21 +88,19 @@ static __always_inline struct export_values *export_values_of(const struct expor
 /* Reports the first call of a program in a process.  Not static, as above. */
 __noinline int export_report(__u64 program)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct export_seen *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
 	if (!e) {
 		lose(LOST_RECORD);
 		return 0;
 	}
-	e->head.pid = task->tgid;
+	e->head.pid = thread_pid();
 	e->head.kind = EXPORT_SEEN;
 	e->head.frames = 0;
 	e->program = program;
-	e->uid = BPF_CORE_READ((struct task_struct___real *)task, real_cred, uid.val);
+	e->uid = process_real_user();
 	e->user = share_user();
-	for (int i = 0; i < 16; i++)
-		e->comm[i] = task->group_leader->comm[i];
+	process_comm(e->comm);
 	bpf_ringbuf_submit(e, records_wakeup(sizeof(*e), true));
 	return 1;
 }

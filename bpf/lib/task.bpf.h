@@ -86,7 +86,7 @@ struct task_struct {
 	unsigned int flags;
 	struct signal_struct *signal;
 	struct mm_struct *mm;
-	struct cred *cred;
+	struct cred *cred, *real_cred;
 	struct thread_struct thread;
 	struct sched_entity se;
 	struct task_struct *group_leader, *real_parent;
@@ -155,6 +155,21 @@ static __always_inline bool process_comm_is(const volatile char *comm, const int
 			break;
 	}
 	return true;
+}
+
+/* Of the process's first thread. */
+static __always_inline void process_comm(char comm[16])
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	for (int i = 0; i < 16; i++)
+		comm[i] = task->group_leader->comm[i];
+}
+
+/* The real user of the process; ~0: unknown. */
+static __always_inline __u32 process_real_user(void)
+{
+	return BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), real_cred, uid.val);
 }
 
 static __always_inline bool process_is_in_cgroup(__u32 level, __u64 cgroup)

@@ -81,6 +81,17 @@ static __always_inline bool process_comm_is(const volatile char *comm, const int
 	return true;
 }
 
+static __always_inline void process_comm(char comm[16])
+{
+	inject_copy(comm, inject_leader_comm(), 16);
+}
+
+/* The tool reads it in /proc. */
+static __always_inline __u32 process_real_user(void)
+{
+	return ~0u;
+}
+
 /* The tool checks it when a process connects. */
 static __always_inline bool process_is_in_cgroup(__u32 level, __u64 cgroup)
 {

@@ -7,6 +7,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "bpf/bpf_mmap.h"
+#include "bpf/map_backend.h"
 #include "model/export_maps.h"
 
 enum { BATCH = 1024 };
@@ -72,13 +73,12 @@ static void read_each(const struct bpf_map *map, struct entries *e)
 {
 	unsigned left = bpf_map__max_entries(map);
 	char *at = xcalloc(1, e->key);
-	int fd = bpf_map__fd(map);
 	bool any = false;
 
-	for (e->n = 0; left && !bpf_map_get_next_key(fd, any ? at : NULL, at); left--) {
+	for (e->n = 0; left && !bmap_next(map, any ? at : NULL, at); left--) {
 		any = true;
 		make_room(e, 1);
-		if (bpf_map_lookup_elem(fd, at, e->values + e->n * e->value))
+		if (bmap_lookup(map, at, e->values + e->n * e->value))
 			continue;
 		memcpy(e->keys + e->n++ * e->key, at, e->key);
 	}
@@ -91,7 +91,7 @@ static void each(struct export_maps *m, const struct export_reader *r, const str
 {
 	struct entries e = { .key = bpf_map__key_size(map), .value = bpf_map__value_size(map) };
 
-	if (!read_batches(map, &e))
+	if (bmaps_are_shared() || !read_batches(map, &e))
 		read_each(map, &e);
 	for (unsigned i = 0; i < e.n; i++)
 		fn(m, r, e.keys + i * e.key, e.values + i * e.value);
@@ -101,7 +101,7 @@ static void each(struct export_maps *m, const struct export_reader *r, const str
 
 static void delete(const struct bpf_map *map, const void *key, struct shares *shares, unsigned user)
 {
-	if (!bpf_map_delete_elem(bpf_map__fd(map), key))
+	if (!bmap_delete(map, key))
 		shares_give_back(shares, user);
 }
 

@@ -23,3 +23,12 @@ status 0
 silent
 json 1 '.kind == "graph" and .gpu_runs == 5'
 json 0 '.kind == "kernel" and .replayed == 0 and .gpu_runs != .launches'
+
+it "PyTorch: each run on the GPU has the Python line that launched it"
+run cudalaunchtop --gpu-time --graph-nodes -kqjc "$torch elementwise foreach reduce autograd optimizer graphs end >$tmp/truth"
+status 0
+json 0 '.gpu_runs != .launches and .gpu_runs != null'
+# the backward pass is launched by a thread of PyTorch's own
+json 0 '.gpu_runs > 0 and (.stack == null or (.stack | any(.kind == "python" or (.sym // "" | test("autograd::Engine"))) | not))'
+[ ! -s "$tmp/err" ] || grep -v 'call stacks are incomplete' "$tmp/err" >"$tmp/said"
+[ ! -s "$tmp/said" ] || no "it says: $(cat "$tmp/said")"

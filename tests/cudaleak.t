@@ -497,6 +497,32 @@ fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c
 
 # ---- on a terminal
 
+it "--account: which libraries hold how much, at each report, at exit, and when an allocation fails"
+run cudaleak --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 graph 1"
+status 0
+json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete'
+json 1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
+json 6 '.at == "failure" and .owner == "mem"'
+json 8 true
+silent
+cat >"$tmp/other.c" <<'END'
+int cudaMalloc(void **, unsigned long);
+int other(void) { void *p; return cudaMalloc(&p, 7000); }
+END
+cat >"$tmp/main.c" <<'END'
+int other(void), cudaMalloc(void **, unsigned long);
+int main(void) { void *p; return other() || other() || cudaMalloc(&p, 300); }
+END
+${CC:-cc} -w -g -shared -fPIC "$tmp/other.c" "$lib/libcudart.so.13" -o "$tmp/libcublas.so.13" -Wl,-soname,libcublas.so.13 &&
+	${CC:-cc} -w -g "$tmp/main.c" "$tmp/libcublas.so.13" "$lib/libcudart.so.13" -Wl,-rpath,"$tmp:$lib" -o "$tmp/owns" || no "they do not build"
+run cudaleak --account -c "$tmp/owns"
+lines 1 '^ +13\.7 KiB  device 0    cuBLAS, in 2 allocations$'
+lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
+lines 1 'at exit: 14\.0 KiB in 3 allocations$'
+for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do
+	fails 2 '--account cannot be combined with' cudaleak --account $o
+done
+
 it_has_tmux=true
 command -v tmux >/dev/null || it_has_tmux=false
 

@@ -8,9 +8,11 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
+#include "cudaleak/account.h"
 #include "cudaleak/graph_table.h"
 #include "cudaleak/leak_screen.h"
 #include "cudaleak/leak_view.h"
+#include "nvml/nvml.h"
 #include "proc/proc.h"
 #include "session/live.h"
 #include "session/tool.h"
@@ -30,8 +32,12 @@ static const struct usage usage = {
 	"  cudaleak -c './train 10'            # memory that the command never freed\n"
 	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
 	"  cudaleak --growth -p 181 1m 2       # growth within a minute\n"
+	"  cudaleak --account -p 181           # which libraries hold how much\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
+
+/* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY (driver_types.h, cuda.h). */
+enum { OUT_OF_MEMORY = 2 };
 
 /* A larger factor only multiplies chance, and could overflow the estimates. */
 enum { SAMPLE_MAX = 1000000 };
@@ -44,6 +50,8 @@ struct leak {
 	long min, max;
 	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
 	bool batch, default_interval;
+	bool account;
+	struct nvml nvml;	/* with account */
 	bool exits;		/* a process that exited was reported */
 	long reports;
 	unsigned long long allocs, frees;	/* recorded */
@@ -96,6 +104,14 @@ static void print_nothing(const struct leak *l)
 	putchar('\n');
 }
 
+static void report_process(struct leak *l, const struct mem_process *process, const char *at)
+{
+	if (l->account)
+		account_print(&l->view, process, &l->nvml, at);
+	else
+		leak_view_process(&l->view, process, at);
+}
+
 static void report(struct leak *l, const char *at)
 {
 	const struct mem_process *p;
@@ -108,7 +124,7 @@ static void report(struct leak *l, const char *at)
 	for (p = l->memory.processes; p; p = p->hh.next) {
 		if (!p->allocations && !p->unknown && !out_is_json() && !l->view.growth)
 			continue;
-		leak_view_process(&l->view, p, at);
+		report_process(l, p, at);
 		any = true;
 	}
 	if (out_is_json() && !l->view.growth && !report_preexisting(l) && !any)
@@ -144,7 +160,7 @@ static void report_exit(struct leak *l, const struct mem_process *process, unsig
 	if (screen_is_open())
 		leak_screen_exit(&l->screen, process);
 	else
-		leak_view_process(&l->view, process, "exit");
+		report_process(l, process, "exit");
 	l->view.options.mark = mark;
 	l->exits = true;
 }
@@ -178,7 +194,7 @@ static bool wants_screen(const struct leak *l)
 {
 	const struct leak_view *v = &l->view;
 
-	return !l->batch && !v->growth && !v->folded && !v->options.each && l->events.interval_ns;
+	return !l->batch && !v->growth && !v->folded && !v->options.each && !l->account && l->events.interval_ns;
 }
 
 static void start(void *ctx)
@@ -239,6 +255,20 @@ static void on_graph(struct leak *l, const struct launch_event *e, size_t size)
 		graph_table_record(&l->graphs, e, size);
 }
 
+/* PyTorch then frees what it can, and tries again. */
+static void on_failure(struct leak *l, const struct memory_event *e)
+{
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+	const int pid = e->head.pid;
+	struct mem_process *process;
+
+	HASH_FIND_INT(l->memory.processes, &pid, process);
+	if (!l->account || !process || fn->class != CUDA_ALLOC || e->ret != OUT_OF_MEMORY)
+		return;
+	l->view.options.now = e->time;
+	account_print_failure(&l->view, process, &l->nvml, fn->name, e->size);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
@@ -255,9 +285,10 @@ static int on_record(void *ctx, void *data, size_t size)
 	process_container(&l->session.processes, e->head.pid);	/* the process may have exited by the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
+	on_failure(l, e);
 	if (l->chrome)
 		chrome_held(&l->timeline, did.process, e->time, l->view.options.sample);
-	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
+	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out && !e->ret;
 	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
@@ -274,6 +305,9 @@ static void check_options(const struct leak *l)
 	if (o->each && (o->sort == LEAK_SORT_PEAK || o->sort == LEAK_SORT_GROWTH))
 		usage_error("--each cannot be combined with --sort %s",
 			    o->sort == LEAK_SORT_PEAK ? "peak" : "growth");
+	if (l->account && (l->view.growth || l->view.totals || l->view.folded || o->each || o->older_ns || o->tensors || l->min || l->max != LONG_MAX || o->sample > 1))
+		usage_error("--account cannot be combined with --growth, --totals, --folded, --each, --older, --tensors, --min-size, "
+			    "--max-size or --sample");
 	if (o->sample > SAMPLE_MAX)
 		usage_error("--sample: '%ld' is not an integer <= %d", o->sample, SAMPLE_MAX);
 	if (l->chrome && out_is_file(l->chrome))
@@ -320,7 +354,8 @@ static void *open_skel(void *ctx)
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
-	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors;
+	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors || l->account;
+	l->skel->rodata->memory_failures = l->account;
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_graphs = true;
 	l->session.probes.return_classes = ~(1u << CUDA_EVENT);
@@ -345,6 +380,12 @@ static void loaded(void *ctx)
 	graph_table_init(&l->graphs, l->session.syms);
 	l->graphs.quota.whole = session_is_alone(&l->session);
 	l->graphs.captures = (struct captures)CAPTURES_OF(l->skel);
+	if (l->account) {
+		l->nvml.helper.idle = l->session.helpers.helper.idle;
+		l->nvml.helper.ctx = l->session.helpers.helper.ctx;
+		nvml_open(&l->nvml, l->session.verbose);
+		nvml_ask(&l->nvml);
+	}
 	if (l->chrome && !l->session.list)
 		chrome_open(&l->timeline, l->chrome);
 }
@@ -353,10 +394,13 @@ static int finish(void *ctx, int status)
 {
 	struct leak *l = ctx;
 
-	session_check_usdt(&l->session);
+	if (l->view.options.tensors)
+		session_check_usdt(&l->session);
 	if (l->graphs.lost)
 		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, l->graphs.lost);
 	graph_table_free(&l->graphs);
+	if (l->account)
+		nvml_close(&l->nvml);
 	if (l->timeline.file) {
 		for (const struct mem_process *p = l->memory.processes; p; p = p->hh.next)
 			chrome_name(&l->timeline, p->pid, 0, p->comm);
@@ -394,6 +438,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
 		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show memory that PyTorch's allocator holds for tensors"),
+		OPT_FLAG(0, "account", &leak.account, "show which libraries hold how much, also when an allocation fails"),
 		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
 		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.session),

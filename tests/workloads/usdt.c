@@ -3,7 +3,8 @@
  *   malloc N SIZE   N blocks: the probe's arguments are in registers, in memory and constants in turn, each of
  *                   its own size; the device is -1, 0 and 1 in turn
  *   free N          the oldest N of them
- *   segment SIZE    memory of CUDA's, in which there is nothing
+ *   segment SIZE    memory of CUDA's, in which there is nothing but
+ *   inside N SIZE EVERY   N blocks of it, one at each so many bytes
  *   semaphore       prints what the semaphore of malloc is
  *   wait            prints "ready" and reads a line
  * A probe whose semaphore is 0 is passed by.
@@ -90,9 +91,15 @@ KEPT static void release(int n)
 	}
 }
 
+KEPT static void allocate_inside(char *segment, int n, size_t size, size_t every)
+{
+	for (int i = 0; i < n && pytorch_malloc_semaphore; i++)
+		in_registers(segment + (size_t)i * every, 0, size);
+}
+
 int main(int argc, char **argv)
 {
-	void *segment;
+	void *segment = NULL;
 
 	cudaFree(NULL);
 	for (int i = 1; i < argc; i++) {
@@ -103,6 +110,9 @@ int main(int argc, char **argv)
 			release(atoi(argv[++i]));
 		} else if (!strcmp(argv[i], "segment") && i + 1 < argc) {
 			cudaMalloc(&segment, atol(argv[++i]));
+		} else if (!strcmp(argv[i], "inside") && i + 3 < argc) {
+			allocate_inside(segment, atoi(argv[i + 1]), atol(argv[i + 2]), atol(argv[i + 3]));
+			i += 3;
 		} else if (!strcmp(argv[i], "semaphore")) {
 			printf("semaphore %d\n", pytorch_malloc_semaphore);
 			fflush(stdout);

@@ -11,6 +11,7 @@
 #include "session/tool.h"
 #include "sym/demangle.h"
 #include "view/gpuprobe_view.h"
+#include "view/kernel_names.h"
 #include "cudacoalesce.ptx.h"
 
 static const struct usage usage = {
@@ -65,6 +66,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
 	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ 0 }
 };

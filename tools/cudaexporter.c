@@ -20,6 +20,7 @@
 #include "cudaexporter/web.h"
 #include "model/inflight.h"
 #include "session/tool.h"
+#include "view/kernel_names.h"
 #include "cudaexporter.skel.h"
 
 static const struct usage usage = {
@@ -65,6 +66,8 @@ static void check_kernels(struct app *app)
 
 	if (app->label_map.n && !naming->most)
 		usage_error("--kernel-map requires --kernels");
+	if (naming->style >= 0 && !naming->most)
+		usage_error("--kernel-names requires --kernels");
 	for (int i = 0; i < app->label_map.n; i++)
 		label_map_add(&naming->map, app->label_map.list[i]);
 	free(app->label_map.list);
@@ -357,7 +360,8 @@ int main(int argc, char **argv)
 	struct app app = {
 		.session = SESSION_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES,
-		.exporter.nccl.most = COMMUNICATORS, .ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
+		.exporter.nccl.most = COMMUNICATORS, .exporter.kernels.naming.style = -1,
+		 .ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
 		.events = { .record = on_record, .tick = tick, .ctx = &app },
 	};
 	const struct opt opts[] = {
@@ -382,6 +386,7 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "kernels", "N", &app.exporter.kernels.naming.most, 0,
 			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
 		OPT_MANY(0, "kernel-map", "RE=NAME", &app.label_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_KERNEL_NAMES(&app.exporter.kernels.naming.style, "how --kernels calls them; default: without template arguments"),
 		OPT_FLAG(0, "gpu-time", &app.exporter.gpu.wanted, "time of kernels, graphs and copies on the GPU, by CUPTI"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &app.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_NUM(0, "communicators", "N", &app.exporter.nccl.most, 0,

@@ -10,6 +10,7 @@
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/gpuprobe_view.h"
+#include "view/kernel_names.h"
 #include "kerneltime.ptx.h"
 
 static const struct usage usage = {
@@ -54,7 +55,7 @@ static void on_run(void *ctx, const struct kernel_run *run)
 	if (!k->report.stacks)
 		kernel_rows_add(&k->rows, run, NULL);
 	if (k->csv)
-		run_csv_add(k->csv, run, kernel_report_name(&k->report, run->site));
+		run_csv_add(k->csv, run, kernel_report_name(&k->report, run->site, false));
 }
 
 static void on_block(void *ctx, const struct kernel_block *b)
@@ -166,6 +167,9 @@ static void check(void *ctx)
 {
 	struct kerneltime *k = ctx;
 
+	if (k->report.full && k->report.names >= 0)
+		usage_error("--full and --kernel-names are mutually exclusive");
+	k->report.full |= k->report.names == KERNEL_FULL;
 	if (k->gpuprobe.blocks && !k->chrome_path)
 		usage_error("--blocks requires --chrome");
 	if (k->report.stacks && k->events.interval_ns)
@@ -179,12 +183,14 @@ int main(int argc, char **argv)
 		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
 		.helpers = HELPER_POOL_INIT,
 		.reader = { .run = on_run, .block = on_block, .ctx = &k }, .written = true,
+		.report.names = -1,
 	};
 	const struct opt opts[] = {
 		OPT_GPU_RUN(&k.session),
 		OPT_GPU_KERNELS(&k.gpuprobe),
 		OPT_FLAG('k', "stacks", &k.report.stacks, "show each call site separately, with call stacks"),
 		OPT_FLAG('f', "full", &k.report.full, "print kernel names with parameters"),
+		OPT_KERNEL_NAMES(&k.report.names, "how text and files call kernels; default: text short, files brief"),
 		OPT_NUM('r', "rows", "ROWS", &k.report.rows, 1, "print at most ROWS kernels; default: 20, all in JSON"),
 		OPT_STR(0, "csv", "FILE", &k.csv_path, "write a line for each launch to FILE"),
 		OPT_STR(0, "chrome", "FILE", &k.chrome_path, "write a timeline for Perfetto to FILE"),

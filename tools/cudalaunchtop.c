@@ -23,6 +23,7 @@
 #include "sym/syms.h"
 #include "view/stack_view.h"
 #include "view/columns.h"
+#include "view/kernel_names.h"
 #include "cudalaunchtop.skel.h"
 
 static const struct usage usage = {
@@ -75,12 +76,13 @@ OUT_WORD(row_type, "launches");
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) }
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { STREAM = 7, GRID = 15, FAILED = 19, STACK, GPU, GPU_LAST = GPU + 4, FIELDS_END };
+enum { STREAM = 7, GRID = 16, FAILED = 20, STACK, GPU, GPU_LAST = GPU + 4, FIELDS_END };
 static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
 	LAUNCH_FIELDS,
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, address, or handle of a graph; null with --per-process */
+	{ "short", NULL, 0, OUT_STR, AT(short_name) },	/* short name of the kernel, for reading */
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph; null with --per-process */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval, including failed ones */
@@ -200,7 +202,7 @@ static void report_folded(const struct launch_view *v)
 	for (size_t i = 0; i < v->n; i++) {
 		const struct launch_row *r = &v->lines[i].row;
 		const unsigned long long value = v->gpu ? v->lines[i].gpu.ns : r->last.launches;
-		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", v->lines[i].kernel);
+		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", v->lines[i].shown);
 
 		if (value)
 			folded_line(r->comm, r->stack, leaf, value);
@@ -278,11 +280,23 @@ static void check_gpu_time(struct top *t)
 		v->sort = SORT_TIME;
 }
 
+static void check_names(struct top *t)
+{
+	struct launch_view *v = &t->view;
+
+	if (v->full && v->names >= 0)
+		usage_error("--full and --kernel-names are mutually exclusive");
+	v->full |= v->names == KERNEL_FULL;
+	if (v->full || v->names < 0)
+		v->names = t->folded ? KERNEL_BRIEF : KERNEL_SHORT;
+}
+
 static void check(void *ctx)
 {
 	struct top *t = ctx;
 	struct launch_view *v = &t->view;
 
+	check_names(t);
 	check_gpu_time(t);
 	if (v->sort < 0)
 		v->sort = SORT_LAUNCHES;
@@ -399,7 +413,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.session = SESSION_INIT, .view.sort = -1,
+		.session = SESSION_INIT, .view.sort = -1, .view.names = -1,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const struct opt opts[] = {
@@ -413,6 +427,7 @@ int main(int argc, char **argv)
 		OPT_STACKS(&top.session),
 		OPT_FLAG(0, "folded", &top.folded, "print one line per stack, for flame graphs: launches"),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
+		OPT_KERNEL_NAMES(&top.view.names, "how text calls kernels; default: short, with --folded: brief"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "show the time of kernels on the GPU, by CUPTI"),
 		OPT_FLAG(0, "graph-nodes", &top.nodes, "with --gpu-time: of each kernel of a graph, not the whole"),

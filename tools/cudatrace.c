@@ -15,6 +15,7 @@
 #include "session/tool.h"
 #include "kernels/executions.h"
 #include "sym/syms.h"
+#include "view/kernel_names.h"
 #include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudatrace.skel.h"
@@ -107,6 +108,7 @@ static void open_gpu_time(struct tracer *t)
 	struct gpu_time *time = &t->trace.gpu.time;
 
 	time->want = GPUTIME_KERNELS | GPUTIME_COPIES | (t->trace.nodes ? GPUTIME_NODES : 0);
+	t->trace.gpu.names = t->trace.names;
 	trace_gpu_open(&t->trace.gpu, &t->session.processes, &t->trace.timeline.out);
 	process_on_end(&t->session.processes, gpu_time_ended, time);
 	if (t->session.command)
@@ -196,7 +198,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct tracer tracer = {
-		.trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
+		.trace.names = KERNEL_BRIEF, .trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
 		.session = SESSION_INIT,
 		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
@@ -224,6 +226,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "chrome", "FILE", &trace->chrome, "write only a timeline for Perfetto to FILE"),
 		OPT_FLAG(0, "gpu-time", &trace->gpu_time, "with --chrome: also what runs on the GPU, by CUPTI"),
 		OPT_FLAG(0, "graph-nodes", &trace->nodes, "with --gpu-time: each kernel of a graph, not the whole"),
+		OPT_KERNEL_NAMES(&trace->names, "how lines and timelines call kernels; default: brief"),
 		OPT_CHOICE(0, "color", COLOR_WORDS, &tracer.color, "mark names and errors; default: auto, on a terminal"),
 		OPT_END
 	};

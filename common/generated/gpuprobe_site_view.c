@@ -9,6 +9,7 @@
 #include "cli/row.h"
 #include "generated/gpuprobe_site_view.h"
 #include "view/gpuprobe_view.h"
+#include "view/kernel_names.h"
 
 /* A row about a site, or a record of one. */
 struct line {
@@ -47,6 +48,7 @@ static const struct field site_fields[] = {
 	{ "line", NULL, 0, OUT_UINT, AT(at) },
 	{ NULL, "PLACE", -PLACE, OUT_PRINT, AT(place) },
 	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ 0 }
 };

@@ -7,6 +7,7 @@
 #include "base/quota.h"
 #include "sym/demangle.h"
 #include "kernels/kernel_name.h"
+#include "kernels/short_name.h"
 
 /* Keyed by full name, so that "_ZL5scalePf" on the host and "_Z5scalePf" on the device are one. */
 struct known_kernel {
@@ -21,8 +22,9 @@ struct known_kernel {
 
 struct known_brief {
 	char *text;
+	char short_name[SHORT_NAME_SIZE];
 	unsigned long users;
-	UT_hash_handle hh;
+	UT_hash_handle hh, in_short;
 };
 
 struct known_symbol {
@@ -38,6 +40,7 @@ struct kernel_names {
 	struct demangler demangler;
 	struct known_kernel *kernels;
 	struct known_brief *briefs;
+	struct known_brief *by_short;	/* the same by short name, if no other one had it first */
 	struct known_symbol *symbols;
 	TAILQ_HEAD(, known_kernel) unheld;	/* the longest first */
 	int nunheld;
@@ -78,6 +81,8 @@ static void drop_brief(struct kernel_names *names, struct known_brief *b)
 	if (--b->users)
 		return;
 	HASH_DEL(names->briefs, b);
+	if (b->in_short.tbl)
+		HASH_DELETE(in_short, names->by_short, b);
 	free(b->text);
 	free(b);
 }
@@ -140,6 +145,24 @@ static char *without_stub(const char *text)
 	return s;
 }
 
+static struct known_brief *find_short(const struct kernel_names *names, const char *short_name)
+{
+	struct known_brief *b;
+
+	HASH_FIND(in_short, names->by_short, short_name, strlen(short_name), b);
+	return b;
+}
+
+/* A short name that another kernel has gets more digits: rare, because short names are made to differ. */
+static void set_short(struct kernel_names *names, struct known_brief *b)
+{
+	short_name(b->short_name, b->text);
+	if (find_short(names, b->short_name))
+		short_name_apart(b->short_name, b->text);
+	if (!find_short(names, b->short_name))
+		HASH_ADD_KEYPTR(in_short, names->by_short, b->short_name, strlen(b->short_name), b);
+}
+
 /* Frees text or keeps it. */
 static struct known_brief *brief_of(struct kernel_names *names, char *text)
 {
@@ -155,6 +178,7 @@ static struct known_brief *brief_of(struct kernel_names *names, char *text)
 	b->text = text;
 	b->users = 1;
 	HASH_ADD_KEYPTR(hh, names->briefs, b->text, strlen(text), b);
+	set_short(names, b);
 	return b;
 }
 
@@ -174,6 +198,7 @@ static struct known_kernel *kernel_of(struct kernel_names *names, char *full, ch
 	k->kernel.full = full;
 	k->brief = brief_of(names, brief);
 	k->kernel.brief = k->brief->text;
+	k->kernel.short_name = k->brief->short_name;
 	HASH_ADD_KEYPTR(hh, names->kernels, k->kernel.full, strlen(full), k);
 	add_unheld(names, k);
 	return k;
@@ -192,6 +217,11 @@ static const struct kernel *add(struct kernel_names *names, unsigned user, const
 	s->kernel->symbols = s;
 	HASH_ADD_KEYPTR(hh, names->symbols, s->name, strlen(symbol), s);
 	return &s->kernel->kernel;
+}
+
+const char *kernel_called(const struct kernel *k, enum kernel_style style)
+{
+	return style == KERNEL_FULL ? k->full : style == KERNEL_SHORT ? k->short_name : k->brief;
 }
 
 /* Takes bytes from the user's share; if need be, names without a reference make room. */

@@ -12,7 +12,11 @@ struct kernel_names;
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */
 	const char *brief;	/* "fill<int>" */
+	const char *short_name;	/* see kernels/short_name.h; kernels with different brief names have different ones */
 };
+
+/* One of the three. */
+enum kernel_style { KERNEL_FULL, KERNEL_BRIEF, KERNEL_SHORT };
 
 enum { KERNEL_NAMES_UNHELD = 1024 };
 
@@ -25,6 +29,8 @@ void kernel_names_free(struct kernel_names *names);
  * have supplied their share of the names that are kept, which is said with the pid. */
 const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
 				  const char *symbol);
+
+const char *kernel_called(const struct kernel *kernel, enum kernel_style style);
 
 /* Keeps a kernel until as many calls of kernel_put().  Both ignore NULL; kernel_get() returns its
  * argument. */

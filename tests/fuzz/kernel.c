@@ -23,7 +23,7 @@ static void label_of(const char *name)
 	char label[KERNEL_LABEL_SIZE];
 	const char *at = name;
 
-	kernel_label(label, name);
+	kernel_label(label, &(struct kernel){ .brief = name }, -1);
 	CHECK(strlen(label) < KERNEL_LABEL_SIZE);
 	if (strlen(label) > KERNEL_LABEL_TEXT)
 		CHECK(*strrchr(label, '#') && strlen(strrchr(label, '#')) == KERNEL_LABEL_HASH);
@@ -70,6 +70,7 @@ static void begin(struct state *s, struct input *in)
 	s->set.table = &s->table;
 	s->set.labels = "pid=\"1\"";
 	s->names = kernel_names_new();
+	s->naming.style = -1;
 	s->naming.most = take(in, 1) % (MOST + 1);
 	/* now and then there is no room */
 	s->naming.quota = (struct quota){ .limit = take(in, 1) * 32 + 1024, .what = "names", .loss = "other" };

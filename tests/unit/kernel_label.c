@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 
 		line[strcspn(line, "\n")] = 0;
 		k = kernel_named(names, 0, 0, line);
-		kernel_label(label, k->brief);
+		kernel_label(label, k, -1);
 		puts(label_map_find(&map, k->full) ?: label);
 	}
 	label_map_free(&map);

@@ -74,18 +74,24 @@ static char *without_arguments(const char *name)
 	return text;
 }
 
-void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name)
+static void truncate_label(char label[KERNEL_LABEL_SIZE], const char *text)
 {
-	char *text = without_arguments(name);
 	size_t n = strlen(text);
 
 	if (n <= KERNEL_LABEL_TEXT) {
 		memcpy(label, text, n + 1);
-	} else {
-		for (n = KERNEL_LABEL_TEXT; n > KERNEL_LABEL_TEXT - 4 && (text[n] & 0xc0) == 0x80; n--)
-			;
-		snprintf(label, KERNEL_LABEL_SIZE, "%.*s#%08x", (int)n, text, hash(text));
+		return;
 	}
+	for (n = KERNEL_LABEL_TEXT; n > KERNEL_LABEL_TEXT - 4 && (text[n] & 0xc0) == 0x80; n--)
+		;
+	snprintf(label, KERNEL_LABEL_SIZE, "%.*s#%08x", (int)n, text, hash(text));
+}
+
+void kernel_label(char label[KERNEL_LABEL_SIZE], const struct kernel *kernel, int style)
+{
+	char *text = style < 0 ? without_arguments(kernel->brief) : NULL;
+
+	truncate_label(label, text ?: kernel_called(kernel, style));
 	free(text);
 }
 
@@ -250,7 +256,7 @@ static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_
 	char label[KERNEL_LABEL_SIZE];
 
 	if (!mapped)
-		kernel_label(label, kernel->brief);
+		kernel_label(label, kernel, n->style);
 	return text_get(n, mapped ?: label, p->user, p->pid);
 }
 

@@ -75,6 +75,7 @@ struct kernel_execution {
 struct kernel_naming {
 	struct label_map map;		/* --kernel-map */
 	long most;			/* --kernels: series of a program */
+	int style;			/* --kernel-names: enum kernel_style; -1: names without arguments of templates */
 	struct quota quota;		/* of bytes, by user */
 	struct kernel_text *texts;	/* by their labels */
 	struct kernel_text *other;	/* of kernels without a series */
@@ -119,11 +120,11 @@ struct kernel_execution *kernel_counts_program(struct kernel_counts *k, unsigned
  * no page is made. */
 void kernel_counts_show(struct kernel_counts *k, struct processes *processes, bool only_over);
 
-/* Writes the label of a kernel with this name (without parameters): short, and the same in each run.  Template arguments
- * are dropped, because thousands of kernels differ in these only: "fill" for "fill<int>".  A name longer than
+/* Writes the label of a kernel, the same in each run: its name in a style (enum kernel_style), or if that is -1 without
+ * arguments of templates, because thousands of kernels differ in these only: "fill" for "fill<int>".  A name longer than
  * KERNEL_LABEL_TEXT is truncated at a character's beginning, and a hash of all of it follows.  Bytes are the
  * program's, to be escaped. */
-void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name);
+void kernel_label(char label[KERNEL_LABEL_SIZE], const struct kernel *kernel, int style);
 
 /* Adds "RE=NAME": kernels whose name matches RE, a POSIX extended regular expression, are called NAME.  The last '='
  * separates them.  Exits 2 on anything else.  The text must outlive the map. */

@@ -110,7 +110,7 @@ static void draw(struct chrome *c, struct rows *rows, const struct slice *s, uns
 
 	chrome_event(c);
 	fputs("\"name\":", c->file);
-	escape_json(c->file, kernel_report_name(report, site));
+	escape_json(c->file, kernel_report_name(report, site, false));
 	fprintf(c->file, ",\"ph\":\"X\",\"pid\":%d,\"tid\":%d", rows->pid, row);
 	chrome_us(c, "ts", s->start - begun);
 	chrome_us(c, "dur", s->end - s->start);

@@ -7,6 +7,7 @@
 #include "cli/row.h"
 #include "cudakerneltime/report.h"
 #include "sym/stack.h"
+#include "view/kernel_names.h"
 #include "view/stack_view.h"
 
 static struct kernel_row *row_of(struct kernel_rows *rows, const struct kernel_key *key)
@@ -125,11 +126,12 @@ struct kernel_line {
 OUT_WORD(row_type, "kernel");
 
 #define AT(f) offsetof(struct kernel_line, f)
-enum { STACK = 18 };
+enum { STACK = 19 };
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel on the GPU */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name */
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* short name of the kernel, for reading */
 	{ "launches", NULL, 0, OUT_UINT, AT(runs.count) },	/* that ended */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(runs.total) },	/* ns: of launches */
 	{ "min_ns", NULL, 0, OUT_UINT, AT(runs.spread.min) },	/* ns: shortest */
@@ -150,9 +152,17 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
-const char *kernel_report_name(struct kernel_report *r, const struct site *site)
+static const char *json_name(struct kernel_report *r, const struct site *site)
 {
-	return r->full ? demangle(&r->names, site->kernel) : demangle_brief(&r->names, site->kernel);
+	return r->full ? demangle(&r->demangler, site->kernel) : demangle_brief(&r->demangler, site->kernel);
+}
+
+const char *kernel_report_name(struct kernel_report *r, const struct site *site, bool text)
+{
+	if (r->full || (r->names < 0 ? !text : r->names == KERNEL_BRIEF))
+		return json_name(r, site);
+	short_name(r->short_name, json_name(r, site));
+	return r->short_name;
 }
 
 static struct kernel_line line_of(struct kernel_report *r, const struct kernel_row *row)
@@ -161,7 +171,7 @@ static struct kernel_line line_of(struct kernel_report *r, const struct kernel_r
 	double n = row->runs.count;
 
 	return (struct kernel_line){
-		.time = clock_ns(), .kernel = kernel_report_name(r, row->key.site),
+		.time = clock_ns(), .kernel = json_name(r, row->key.site),
 		.runs = time_steps_totals(&row->runs),
 		.blocks = b->count, .block_total = b->total, .block_min = b->min, .block_max = b->max,
 		.block_p50 = b->p50 / n, .block_p95 = b->p95 / n, .block_p99 = b->p99 / n,
@@ -203,7 +213,7 @@ static void runs_text(struct kernel_report *r, const struct kernel_row *row)
 
 	print_times(l.runs.count, (unsigned long long[]){
 		l.runs.total, s->min, s->p50, s->p95, s->p99, s->max });
-	print_name(l.kernel);
+	print_name(kernel_report_name(r, row->key.site, true));
 	if (r->stacks)
 		stack_text(l.stack);
 }
@@ -215,7 +225,7 @@ static void blocks_text(struct kernel_report *r, const struct kernel_row *row)
 	print_times(l.blocks, (unsigned long long[]){
 		l.block_total, l.block_min, l.block_p50, l.block_p95, l.block_p99, l.block_max });
 	printf(" %6.1f", l.tail);
-	print_name(l.kernel);
+	print_name(kernel_report_name(r, row->key.site, true));
 }
 
 static void print_text(struct kernel_report *r, const struct kernel_row *rows, size_t n, size_t all)

@@ -4,6 +4,8 @@
 #define REPORT_H
 #include "base/hash.h"
 #include "cudakerneltime/runs.h"
+#include "kernels/kernel_name.h"
+#include "kernels/short_name.h"
 #include "sym/demangle.h"
 
 struct stack;
@@ -36,10 +38,12 @@ struct kernel_rows {
 /* Starts zeroed. */
 struct kernel_report {
 	bool full;		/* names with parameters */
+	int names;		/* --kernel-names: enum kernel_style; -1: short in text, brief in files */
 	bool stacks;		/* rows have call sites */
 	long rows;		/* the limit; 0: 20, as JSON all */
 	bool reported;
-	struct demangler names;
+	struct demangler demangler;
+	char short_name[SHORT_NAME_SIZE];
 };
 
 void kernel_rows_add(struct kernel_rows *rows, const struct kernel_run *run, const struct stack *stack);
@@ -51,7 +55,7 @@ void kernel_rows_clear(struct kernel_rows *rows);
  * always. */
 void kernel_report(struct kernel_report *report, const struct kernel_rows *rows, bool always);
 
-/* Returns the printed name of a kernel; valid until the next call. */
-const char *kernel_report_name(struct kernel_report *report, const struct site *site);
+/* Returns the name of a kernel, for text or for files; valid until the next call. */
+const char *kernel_report_name(struct kernel_report *report, const struct site *site, bool text);
 
 #endif

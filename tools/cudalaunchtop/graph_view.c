@@ -21,7 +21,7 @@ static bool has_bytes(const struct graph_work *w)
 	return w->kind == NODE_COPY || w->kind == NODE_SET || w->kind == NODE_ALLOC;
 }
 
-static struct graph_item item_of(const struct launch_row *row, const struct graph_work *w, bool full)
+static struct graph_item item_of(const struct launch_row *row, const struct graph_work *w, enum kernel_style style)
 {
 	const struct kernel_map *kernels = row->program->kernels;
 	const struct kernel *k = !graph_work_is_kernel(w) ? NULL : w->kernel ?: kernel_map_find(kernels, w->func);
@@ -32,7 +32,9 @@ static struct graph_item item_of(const struct launch_row *row, const struct grap
 
 	if (graph_work_is_kernel(w) && !k)
 		item.address = xprintf("0x%llx", kernel_map_handle(kernels, w->func));
-	item.kernel = k ? full ? k->full : k->brief : item.address;
+	item.kernel = k ? style == KERNEL_FULL ? k->full : k->brief : item.address;
+	item.short_name = k ? k->short_name : item.address;
+	item.shown = k ? kernel_called(k, style) : item.address;
 	return item;
 }
 
@@ -77,7 +79,7 @@ static void join(struct graph_items *items)
 	items->n = items->n ? to + 1 : 0;
 }
 
-struct graph_items graph_items(const struct launch_row *row, bool full)
+struct graph_items graph_items(const struct launch_row *row, enum kernel_style style)
 {
 	const struct graph_content *c = row->graph->content;
 	struct graph_items items = { .kernels = c ? c->kernels : 0 };
@@ -93,7 +95,7 @@ struct graph_items graph_items(const struct launch_row *row, bool full)
 			continue;
 		}
 		items.nodes += w->count;
-		items.all[items.n++] = item_of(row, w, full);
+		items.all[items.n++] = item_of(row, w, style);
 	}
 	qsort(items.all, items.n, sizeof(*items.all), by_name);
 	join(&items);
@@ -117,7 +119,7 @@ static void item_text(FILE *f, const struct graph_item *item)
 	if (item->kernel && strcmp(item->kind, "kernel"))
 		fprintf(f, "[%s] ", item->kind);
 	if (item->kernel)
-		escape_text(f, item->kernel);
+		escape_text(f, item->shown);
 	else
 		fputs(item->kind, f);
 	if (item->direction)
@@ -151,6 +153,7 @@ void graph_items_text(const struct graph_items *items)
 static const struct field node_fields[] = {
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative, memcpy, memset, host, alloc, free, conditional or other */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name or address; null if it is none */
+	{ "short", NULL, 0, OUT_STR, AT(short_name) },	/* short name of the kernel */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* nodes of the graph that do this */
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },	/* of a memcpy; otherwise null */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of each memcpy, memset or alloc; otherwise null */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include "kernels/kernel_name.h"
 
 struct launch_row;
 
@@ -12,6 +13,7 @@ struct launch_row;
 struct graph_item {
 	const char *kind;	/* kernel, cooperative, memcpy, memset, host, alloc, free, conditional or other */
 	const char *kernel;	/* its name or address; NULL: it is none */
+	const char *shown, *short_name;	/* the same in text, and by its short name */
 	const char *direction;	/* of a copy; else NULL */
 	unsigned long long count, bytes;	/* bytes: of each; NO_VALUE: it has none */
 	char *address;		/* kernel is here if it has no name */
@@ -24,8 +26,9 @@ struct graph_items {
 	unsigned long long memory, taken;	/* bytes: by the nodes that allocate; by the thread while it captured */
 };
 
-/* Returns the items of a row by graph; free with graph_items_free().  full: names with parameters. */
-struct graph_items graph_items(const struct launch_row *row, bool full);
+/* Returns the items of a row by graph; free with graph_items_free().  style: of names in text, and with
+ * KERNEL_FULL of all. */
+struct graph_items graph_items(const struct launch_row *row, enum kernel_style style);
 void graph_items_free(struct graph_items *items);
 
 /* Prints the items after each other, for the end of a line. */

@@ -83,6 +83,20 @@ static void set_kernel(const struct launch_view *v, struct launch_line *l)
 	l->kernel = !r->kernel ? l->address : v->full ? r->kernel->full : r->kernel->brief;
 }
 
+static enum kernel_style style(const struct launch_view *v)
+{
+	return v->full ? KERNEL_FULL : v->names;
+}
+
+/* A kernel without a name, or a graph, has only one. */
+static void set_names(const struct launch_view *v, struct launch_line *l)
+{
+	const struct kernel *k = l->row.kernel;
+
+	l->shown = k ? kernel_called(k, style(v)) : l->kernel;
+	l->short_name = k ? k->short_name : l->kernel;
+}
+
 /* ---- GPU time */
 
 /* What ran on the GPU under one name. */
@@ -276,6 +290,8 @@ static void set_lines(struct launch_view *v, bool whole, bool idle)
 	}
 	free(rows);
 	add_gpu_time(v, &gpu);
+	for (size_t i = 0; i < v->n; i++)
+		set_names(v, &v->lines[i]);
 	qsort_r(v->lines, v->n, sizeof(*v->lines), by_sort, v);
 }
 
@@ -360,7 +376,7 @@ static struct name_fit *fit_names(const struct launch_view *v, size_t n)
 	struct name_fit *fit;
 
 	for (size_t i = 0; i < n; i++)
-		names[i] = v->lines[i].kernel ? v->lines[i].kernel : "";
+		names[i] = v->lines[i].shown ?: "";
 	fit = name_fit_new(names, n);
 	free(names);
 	return fit;
@@ -458,7 +474,7 @@ static void kernel(const struct launch_view *v, FILE *f, size_t i)
 	if (name)
 		fputs(name, f);
 	else
-		escape_text(f, v->lines[i].kernel);
+		escape_text(f, v->lines[i].shown);
 	free(before);
 	free(name);
 }
@@ -530,7 +546,7 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 void launch_view_items(struct launch_view *v, size_t i)
 {
 	if (v->by_graph)
-		v->lines[i].items = graph_items(&v->lines[i].row, v->full);
+		v->lines[i].items = graph_items(&v->lines[i].row, style(v));
 }
 
 void launch_view_items_free(struct launch_view *v, size_t i)

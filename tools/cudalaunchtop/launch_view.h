@@ -19,6 +19,7 @@ enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID, SORT_TIME }
 struct launch_line {
 	struct launch_row row;
 	const char *kernel, *kind;
+	const char *shown, *short_name;	/* kernel in text and stacks, and by its short name */
 	char container[CONTAINER_ID];	/* of the process; "": none */
 	char *address;		/* kernel points here if it has no name */
 	struct graph_items items;	/* of a graph; none otherwise */
@@ -42,6 +43,7 @@ struct launch_view {
 	unsigned long long only;	/* devices, as in struct session; 0: all */
 	struct process_table *processes;
 	bool by_process, by_graph, streams, stacks, full, failed;
+	int names;		/* enum kernel_style of text and stacks without full */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */
 	struct top_view screen;	/* the tool sets who */

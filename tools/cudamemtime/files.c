@@ -17,6 +17,7 @@
 #include "cudamemtime/rewrite.h"
 #include "ptx/sites.h"
 #include "view/gpuprobe_view.h"
+#include "view/kernel_names.h"
 
 struct lister {
 	struct rewrite rewrite;
@@ -38,6 +39,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
 	{ "sm", NULL, 0, OUT_UINT, AT(sm) },	/* that its PTX is for; null: a PTX file */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
 	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* in that file */

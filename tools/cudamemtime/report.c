@@ -10,6 +10,7 @@
 #include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"
 #include "view/gpuprobe_view.h"
+#include "view/kernel_names.h"
 
 /* Bytes of demangled names: 60 bytes of a mangled name can become 4,000. */
 enum { NAMES_MAX = 64 << 20 };
@@ -93,6 +94,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
 	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* in that file */

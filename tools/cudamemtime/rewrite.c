@@ -16,6 +16,7 @@
 #include "cli/row.h"
 #include "cudamemtime/ptx_file.h"
 #include "cudamemtime/rewrite.h"
+#include "view/kernel_names.h"
 
 struct ptxas_kernel {
 	char *symbol;
@@ -258,6 +259,7 @@ static const struct field fields[] = {
 	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
 	{ "arch", NULL, 0, OUT_STR, AT(arch) },	/* that it was assembled for */
 	{ "kernel", "KERNEL", -32, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ NULL, "REGISTERS", -10, OUT_STR, AT(column[0]) },
 	{ NULL, "SPILLS", -12, OUT_STR, AT(column[1]) },

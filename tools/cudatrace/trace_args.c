@@ -385,7 +385,7 @@ const char *trace_error(const struct trace_call *call)
 
 const char *trace_kernel_name(const struct trace_call *call)
 {
-	return call->kernel ? call->kernel->brief : NULL;
+	return call->kernel ? kernel_called(call->kernel, call->names) : NULL;
 }
 
 void trace_result(FILE *f, bool json, const struct trace_call *call)
@@ -420,7 +420,7 @@ static unsigned long long launches(const struct sticky_error *c)
 	return n;
 }
 
-void trace_sticky_text(FILE *f, const struct sticky_error *c)
+void trace_sticky_text(FILE *f, const struct sticky_error *c, enum kernel_style style)
 {
 	unsigned long long n = launches(c);
 
@@ -437,7 +437,7 @@ void trace_sticky_text(FILE *f, const struct sticky_error *c)
 		if (i)
 			fputs(", ", f);
 		if (l->kernel)
-			escape_text(f, l->kernel->brief);
+			escape_text(f, kernel_called(l->kernel, style));
 		else
 			fprintf(f, "0x%llx", l->func);
 		if (l->count > 1)

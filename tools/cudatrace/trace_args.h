@@ -20,11 +20,11 @@ void trace_result(FILE *f, bool json, const struct trace_call *call);
 /* The name of the error that the call returned, or NULL. */
 const char *trace_error(const struct trace_call *call);
 
-/* The name of the kernel that the call launches, or NULL. */
+/* The name of the kernel that the call launches, as text and timelines have it, or NULL. */
 const char *trace_kernel_name(const struct trace_call *call);
 
 /* Print " [...]", or a JSON array of the kernels launched since the last wait, null for NULL. */
-void trace_sticky_text(FILE *f, const struct sticky_error *cause);
+void trace_sticky_text(FILE *f, const struct sticky_error *cause, enum kernel_style style);
 void trace_sticky_json(FILE *f, const struct sticky_error *cause);
 
 #endif

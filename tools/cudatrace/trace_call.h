@@ -40,6 +40,7 @@ struct trace_call {
 	/* set after trace_call_read() */
 	const struct stack *stack;
 	const struct kernel *kernel;	/* of a launch, if known */
+	enum kernel_style names;	/* of kernels in text and timelines */
 	const struct sticky_error *cause;	/* of a failure caused by earlier work */
 	char container[CONTAINER_ID];	/* of the process; "": none */
 	const char *next;	/* the call after a failure whose error was not checked */

@@ -4,6 +4,7 @@
 #define TRACE_GPU_H
 #include "base/quota.h"
 #include "gputime/gpu_time.h"
+#include "kernels/kernel_name.h"
 
 struct chrome;
 struct gpu_track;
@@ -12,6 +13,7 @@ struct process_table;
 struct trace_gpu {
 	struct gpu_time time;
 	struct chrome *out;
+	enum kernel_style names;	/* set by the tool */
 	struct process_table *processes;
 	struct gpu_track *tracks;
 	int ntracks;			/* ever made */

@@ -44,7 +44,7 @@ struct line_row {
 	int pid, tid, depth;
 	bool captured;
 	unsigned int device;
-	const char *comm, *container, *layer, *func, *at, *kernel, *error, *next;
+	const char *comm, *container, *layer, *func, *at, *kernel, *short_name, *error, *next;
 	struct out_print call, args, ret, cause;
 	const struct stack *stack;
 };
@@ -101,7 +101,7 @@ static void print_call(FILE *f, const void *of)
 	if (call->event->captured)
 		fputs(" [captured]", f);
 	if (call->cause)
-		trace_sticky_text(f, call->cause);
+		trace_sticky_text(f, call->cause, call->names);
 	if (call->next)
 		fprintf(f, " [error not checked; next call: %s]", call->next);
 }
@@ -109,7 +109,7 @@ static void print_call(FILE *f, const void *of)
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 18, STACK = 20 };
+enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 19, STACK = 21 };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call, or with --enter an entry */
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },	/* of the return or entry */
@@ -125,6 +125,7 @@ static const struct field all[] = {
 	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },	/* with --tree: calls around it */
 	{ "args", NULL, 0, OUT_PRINT, AT(args) },	/* object: by name, stored values as *NAME: see cudatrace(8) */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name of the launched kernel */
+	{ "short", NULL, 0, OUT_STR, AT(short_name) },	/* its short name, for reading */
 	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
 	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },	/* ns: of the call; null at its entry */
 	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },	/* any: result; 0: success; null if unknown */
@@ -216,7 +217,8 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		.container = *call->container ? call->container : NULL,
 		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",
-		.kernel = trace_kernel_name(call), .captured = e->captured, .error = trace_error(call), .next = call->next,
+		.kernel = call->kernel ? call->kernel->brief : NULL,
+		.short_name = call->kernel ? call->kernel->short_name : NULL, .captured = e->captured, .error = trace_error(call), .next = call->next,
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
 		.cause = { print_cause, call }, .stack = call->stack,
 	};

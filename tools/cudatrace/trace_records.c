@@ -94,6 +94,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	captures_record(&t->captures, &e->head);
 	if (e->head.kind > TRACE_UNFINISHED || !trace_call_read(&call, t->functions, data, size))
 		return 0;
+	call.names = t->names;
 	trace_execution_call(t->programs, t->probes, &call);
 	if (t->allocations)
 		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);

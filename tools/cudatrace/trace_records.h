@@ -19,6 +19,7 @@ struct trace {			/* all zero except the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns, folded;
+	int names;		/* --kernel-names: enum kernel_style */
 	bool gpu_time, nodes;	/* in the timeline: what runs on the GPU; each kernel of graphs */
 	long slower;		/* ns: only calls that took at least this long */
 	long max;		/* calls; 0 = no limit */

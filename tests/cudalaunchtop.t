@@ -347,9 +347,9 @@ silent
 
 # ---- names that are longer than the terminal is wide: tests/data/torch-kernels.txt
 
-# narrow COLUMNS FILE: its kernels on such a terminal; the names alone are in $tmp/names
+# narrow COLUMNS FILE [STYLE]: its kernels on such a terminal; the names alone are in $tmp/names
 narrow() {
-	run script -qec "stty cols $1; exec cudalaunchtop -qbr 2000 -c '$bin/launches names $2'" /dev/null
+	run script -qec "stty cols $1; exec cudalaunchtop -qbr 2000 ${3:+--kernel-names $3} -c '$bin/launches names $2'" /dev/null
 	status 0
 	tr -d '\r' <"$tmp/out" | sed 's/…/~/g' >"$tmp/plain"
 	sed -n "s/^[0-9]* *launches *[0-9.]* *[0-9]* //p" "$tmp/plain" >"$tmp/names"
@@ -361,10 +361,24 @@ equal "$(sort -u tests/data/torch-kernels.txt | wc -l)" 1009
 run cudalaunchtop -jc "$bin/launches names tests/data/torch-kernels.txt"
 sum 509545 .launches
 equal "$(jq -r .kernel "$tmp/out" | sort -u | wc -l)" 1009
+equal "$(jq -r .short "$tmp/out" | sort -u | wc -l)" 1009
+json 1 '.short == "GT bitonicSortKVInPlace<half,long>#da98f" or .short == "add vectorized<bf16,8,F>" and .launches > 1 and
+	(.kernel | startswith("at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>,"))'
 
-it "at 80 columns 1005 of those names differ, in one table, and no line is longer"
+it "text has short names, which all differ at 80 columns, where 41 lack a word; at 120 one does"
 export LC_ALL=C.UTF-8
 narrow 80 tests/data/torch-kernels.txt
+equal "$(wc -l <"$tmp/names")" 1009
+equal "$(sort -u "$tmp/names" | wc -l)" 1009
+equal "$(grep -c '~' "$tmp/names")" 41
+lines 1 ' add vectorized<bf16,8,F>.?$'
+lines 1 ' upsample_nearest3d_backward_…<bf16>#08a9e.?$'
+run script -qec "stty cols 120; exec cudalaunchtop -qbr 2000 -c '$bin/launches names tests/data/torch-kernels.txt'" /dev/null
+lines 1 '…'
+lines 1 ' upsample_nearest3d_backward_out_frame<bf16>#08a9e.?$'
+
+it "--kernel-names brief: at 80 columns 1005 of those names differ, in one table, and no line is longer"
+narrow 80 tests/data/torch-kernels.txt brief
 equal "$(wc -l <"$tmp/names")" 1009
 equal "$(sort -u "$tmp/names" | wc -l)" 1005
 equal "$(sed -n 1p "$tmp/plain")" 'PID     COMM        LAUNCH/S     TOTAL KERNEL'
@@ -372,14 +386,14 @@ equal "$(sed -n 1p "$tmp/plain")" 'PID     COMM        LAUNCH/S     TOTAL KERNEL
 it "as many as fit on a screen all differ, except for some that differ in six words each"
 for from in 47 503 ${LONG:+1 101 797}; do
 	sed -n "$from,$((from + 42))p" tests/data/torch-kernels.txt >"$tmp/some"
-	narrow 80 "$tmp/some"
+	narrow 80 "$tmp/some" brief
 	equal "$from $(sort -u "$tmp/names" | wc -l)" "$from $([ "$from" = 47 ] && echo 39 || echo 43)"
 done
 unset LC_ALL
 
 it "a terminal without UTF-8 has two points in place of omitted words"
 export LC_ALL=C
-narrow 80 tests/data/torch-kernels.txt
+narrow 80 tests/data/torch-kernels.txt brief
 unset LC_ALL
 equal "$(LC_ALL=C grep -c '[^ -~]' "$tmp/names")" 0
 lines 1 ' softmax_warp_backward<double, \.\.7, true\.\.'
@@ -389,7 +403,7 @@ printf '_Z5firstv\n' >"$tmp/some"
 run script -qec "stty cols 102; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
 lines 1 'PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL'
 printf '_ZN2at6native5firstILi23EEEvv\n_ZN3c105firstILi23EEEvv\n' >"$tmp/some"
-narrow 80 "$tmp/some"
+narrow 80 "$tmp/some" brief
 equal "$(sort "$tmp/names" | tr '\n' ' ')" 'at::native::first<23> c10::first<23> '
 sed -n 503p tests/data/torch-kernels.txt >>"$tmp/some"
 run script -qec "stty cols 120; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
@@ -400,14 +414,32 @@ it "two that only their namespaces distinguish keep them, also where they are lo
 	echo _ZN2at6native37a_kernel_with_a_name_that_is_too_longILi23EEEvv
 	echo _ZN3c1037a_kernel_with_a_name_that_is_too_longILi23EEEvv
 } >"$tmp/some"
-narrow 70 "$tmp/some"
+narrow 70 "$tmp/some" brief
 equal "$(sort -u "$tmp/names" | wc -l)" 2
 equal "$(cut -c1-3 "$tmp/names" | sort | tr '\n' ' ')" 'at: c10 '
 
-it "output to no terminal has all columns, and whole names"
+it "output to no terminal has all columns, and whole names; short ones of kernels in two namespaces differ in a hash"
 run cudalaunchtop -qc "$bin/launches names $tmp/some"
 lines 1 ' THREADS KERNEL$'
+lines 2 ' a_kernel_with_a_name_that_is_too_long#[0-9a-f]{5}$'
+run cudalaunchtop --kernel-names brief -qc "$bin/launches names $tmp/some"
 lines 1 ' at::native::a_kernel_with_a_name_that_is_too_long<23>$'
+
+it "--kernel-names chooses the names of text and stacks, not those in JSON; full is -f"
+printf '_ZN2at6native5firstILi23EEEvPf\n' >"$tmp/some"
+for names in short=first brief=at::native::first full='void at::native::first'; do
+	run cudalaunchtop --kernel-names "${names%%=*}" -qc "$bin/launches names $tmp/some"
+	lines 1 " ${names#*=}<23>$([ "${names%%=*}" != full ] || echo '\(float\*\)')\$"
+done
+run cudalaunchtop --folded -qc "$bin/launches names $tmp/some"
+lines 1 ';at::native::first<23> 1$'
+run cudalaunchtop --folded --kernel-names short -qc "$bin/launches names $tmp/some"
+lines 1 ';first<23> 1$'
+run cudalaunchtop -j --kernel-names short -c "$bin/launches names $tmp/some"
+json 1 '.kernel == "at::native::first<23>" and .short == "first<23>"'
+run cudalaunchtop -j --kernel-names full -c "$bin/launches names $tmp/some"
+json 1 '.kernel == "void at::native::first<23>(float*)" and .short == "first<23>"'
+fails 2 '--full and --kernel-names are mutually exclusive' cudalaunchtop -f --kernel-names short
 
 # ---- on a terminal
 
@@ -421,7 +453,7 @@ if $it_has_tmux; then
 	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL *$'
 	echo >&3
 	on_screen '^[0-9]+ +\\x1b\[31mevil +0\.0 +0 +5 3x2x1 +32x4x2 +1536 ugly\\x1b\[31m\\x0a"kernel$'
-	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on_…$'
+	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on#[0-9a-f]{5}$'
 	lines 1 '0\.0 launches/s, 8 total  \(h: help\)  pid [0-9]+$'
 	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 140 { bad = 1 } END { exit bad }' || no "a line is too long"
 	lines 4 '[^ ]'

@@ -137,7 +137,7 @@ for layer in '' driver; do
 	graph 5 17 1024 77777 7
 	graph 5 15 555 0 11
 	json 2 true
-	json 1 '.nodes[0] == { kind: "kernel", kernel: "b", count: 3, direction: null, bytes: null } and .nodes[1].kernel == "a"'
+	json 1 '.nodes[0] == { kind: "kernel", kernel: "b", short: "b", count: 3, direction: null, bytes: null } and .nodes[1].kernel == "a"'
 	node memcpy 5 4096 '"HtoD"'
 	node memset 3 64 null
 	node host 2 null null

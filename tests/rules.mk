@@ -74,7 +74,7 @@ T_CUPTI := $(foreach v,12 13,$(T_LIB)/libcupti.so.$v)
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
-	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
@@ -381,6 +381,9 @@ $(T_BIN)/nccl-ras-sanitized: $(T_RAS_SANITIZED) $(wildcard tools/ncclhang/ras*.h
 	$(Q)$(CC) -std=gnu11 $(WARN) $(SANITIZE) $(INC) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) $(LIBS_ncclhang) -o $@
 
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(T_BIN)/short-names: $(O)/tests/unit/short_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # parts of cudaexporter, without the tool

@@ -119,7 +119,10 @@ static bool ends(const char *text, size_t len, const char *end)
 /* Shortens the name of an operation to what it does, "CUDAFunctor_add" to "add". */
 static void trim(const char **text, size_t *len)
 {
-	static const char *const ends_with[] = { "_kernel_cuda", "_cuda_kernel", "CUDAKernelImpl", "Functor", "_functor", "_kernel_impl", "_kernel", "_cuda", "Ops", "Op", "_op", "Epilogue" };
+	static const char *const ends_with[] = {
+		"_kernel_cuda", "_cuda_kernel", "CUDAKernelImpl", "_kernel_impl", "_kernel", "_cuda", "Functor", "_functor",
+		"Ops", "Op", "_op", "Epilogue",
+	};
 	static const char *const begins_with[] = { "CUDAFunctorOnSelf_", "CUDAFunctor_", "CUDAFunctorOnOther_" };
 
 	for (size_t i = 0; i < sizeof(begins_with) / sizeof(*begins_with); i++) {
@@ -199,7 +202,7 @@ static void skip_rest(struct reader *r, const char *end)
 {
 	r->at += strspn(r->at, " )");
 	while (r->at + 1 < end && *r->at != ',') {
-		r->items->truncated = true;
+		r->items->skipped = true;
 		r->at = strchr("(<[{", *r->at) ? close_of(r->at) : r->at + 1;
 	}
 }
@@ -211,17 +214,16 @@ static void read_arguments(struct reader *r, int owner)
 	const int before = r->owner;
 
 	r->owner = owner;
-	if (++r->depth > DEEPEST) {
+	if (++r->depth > DEEPEST)
 		r->items->truncated = true;
-		r->at = end;
-	}
-	while (r->at < end) {
+	while (r->at < end && !r->items->truncated) {
 		r->at++;	/* the bracket, or a comma */
 		read_argument(r);
 		skip_rest(r, end);
 		if (r->at + 1 >= end)
-			r->at = end;
+			break;
 	}
+	r->at = end;
 	r->depth--;
 	r->owner = before;
 }
@@ -320,17 +322,19 @@ static void read_lambda(struct reader *r, bool types)
 	r->at = end;
 }
 
+static bool is_operator(const char *text, size_t len)
+{
+	return len == 8 && !memcmp(text, "operator", len);
+}
+
 /* Sets the next component of a name.  Moves beyond its arguments, and parameters if it is not the last one. */
 static bool take_component(struct reader *r, struct component *c)
 {
 	*c = (struct component){ .text = r->at };
-	if (take(r, "operator")) {
-		if (!take(r, "()"))
-			r->at += strcspn(r->at, "(,>");
-	} else {
-		while (in_name(*r->at))
-			r->at++;
-	}
+	while (in_name(*r->at))
+		r->at++;
+	if (is_operator(c->text, r->at - c->text) && !take(r, "()"))
+		r->at += strcspn(r->at, "(,>");
 	c->len = r->at - c->text;
 	if (!c->len)
 		return false;
@@ -374,7 +378,7 @@ static void read_path(struct reader *r)
 		after = r->at;
 		if (c.known.role == ROLE_COMPLEX)
 			read_complex(r, &c);
-		else if (!starts(c.text, "operator") && (c.last || c.arguments || c.function))
+		else if (!is_operator(c.text, strcspn(c.text, "(")) && (c.last || c.arguments || c.function))
 			read_component(r, &c);
 		known |= c.function && c.known.role != ROLE_NONE;
 		r->at = after;

@@ -29,6 +29,7 @@ struct name_items {
 	int owners;
 	size_t from, to;	/* of the name, without a return type and parameters that do not count */
 	bool truncated;		/* more items, or deeper ones, than there is room for */
+	bool skipped;		/* something was not understood */
 };
 
 /* Reads a name with or without parameters, in the order of the text.  Returns false if it is not one of C or C++. */

@@ -228,6 +228,7 @@ static bool is_long(const struct shortening *s)
 	return length(s) > SHORT_NAME_WANTED;
 }
 
+/* A template, "scale_kernel<float>", is clearly a kernel. */
 static void drop_suffix(struct shortening *s)
 {
 	static const char *const ends[] = { "_kernel", "Kernel" };
@@ -282,8 +283,6 @@ static void drop_until_short(struct shortening *s)
 {
 	const unsigned rest = 1 << ITEM_NUMBER | 1 << ITEM_BOOL | 1 << ITEM_WORD;
 
-	if (is_long(s))
-		drop_suffix(s);
 	if (is_long(s))
 		drop_twice(s);
 	while (is_long(s) && drop_last(s, rest, 0))
@@ -385,8 +384,8 @@ static void shorten(struct shortening *s)
 	drop_again(&s->items, ITEM_OPERATION);
 	drop_again(&s->items, ITEM_WORD);
 	s->family_len = s->items.family_len;
-	s->dropped |= s->items.truncated;
-	if (count(&s->items, ITEM_OPERATION))
+	s->dropped |= s->items.truncated || s->items.skipped;
+	if (s->items.n)
 		drop_suffix(s);
 	drop_until_short(s);
 	drop_words(s);

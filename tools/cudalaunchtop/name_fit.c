@@ -37,12 +37,14 @@ static bool is_continuation(char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* Words such as "fill_", "Functor", "<", "512": a word ends before a capital that follows no
+/* Words such as "fill_", "Functor", "<", "512", "#1a2b3": a word ends before a capital that follows no
  * capital, after an underscore, and around any other character. */
 static bool joined(char a, char b)
 {
 	if (is_continuation(b) || (a == ',' && b == ' '))
 		return true;
+	if (a == '#')	/* of a short name */
+		return in_name(b);
 	if (!in_name(a) || !in_name(b))
 		return false;
 	if (b == '_')

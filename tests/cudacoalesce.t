@@ -11,7 +11,7 @@ on() {
 # touches STRIDE LINES SECTORS: what 39 warps of each of 7 launches do that read every STRIDE-th word
 touches() {
 	on -- "$bin/lanes" copy 7 13 96 "$1"
-	json 1 ".kernel == \"copy\" and .kind == \"load\" and .accesses == 273 and .lines == $2 and .sectors == $3 and
+	json 1 ".kernel == \"copy\" and .short == \"copy\" and .kind == \"load\" and .accesses == 273 and .lines == $2 and .sectors == $3 and
 		.requested == 273 * 128 and .moved == 273 * 32 * $3 and .line == 11"
 	json 1 '.kernel == "copy" and .kind == "store" and .accesses == 273 and .lines == 1 and .sectors == 4 and
 		.efficiency == 100 and .hist == [[1,1,273]] and .file == "/src/lanes.cu" and .line == 13'

@@ -109,6 +109,25 @@ lines 2 ' vadd\(float const\*, float const\*, float\*, int\)$'
 lines 0 'fill'
 lines 1 '^\.\.\. and 1 more$'
 
+it "--kernel-names chooses those of text and files, by default short and brief; JSON has both, with -f too"
+sed 's/_Z4fillIiEvPT_S0_i/_ZN1a4fillIiEEvPT_/' "$tmp/three.in" >"$tmp/long.in"
+echo "exec $bin/gpuprobe-send <$tmp/long.in" >"$tmp/long"
+run cudakerneltime --csv "$tmp/csv" -c "sh $tmp/long"
+lines 2 ' fill<int>$'
+grep -q ',a::fill<int>,' "$tmp/csv" || no "$(cat "$tmp/csv")"
+run cudakerneltime --kernel-names brief -c "sh $tmp/long"
+lines 2 ' a::fill<int>$'
+run cudakerneltime --kernel-names short --csv "$tmp/csv" -c "sh $tmp/long"
+grep -q ',fill<int>,' "$tmp/csv" || no "$(cat "$tmp/csv")"
+run cudakerneltime -qjc "sh $tmp/long"
+grep '^{' "$tmp/out" >"$tmp/rows"; mv "$tmp/rows" "$tmp/out"
+json 1 '.kernel == "a::fill<int>" and .short == "fill<int>"'
+run cudakerneltime -qj --kernel-names full -c "sh $tmp/long"
+grep '^{' "$tmp/out" >"$tmp/rows"; mv "$tmp/rows" "$tmp/out"
+json 1 '.kernel == "void a::fill<int>(int*)" and .short == "fill<int>"'
+fails 2 '--full and --kernel-names are mutually exclusive' cudakerneltime -f --kernel-names brief -c true
+
+run cudakerneltime -r 1 -f -c "sh $tmp/three"
 it "the options reach the library: no block has records unless it is asked for"
 lines 1 '^config kind=1 version=1 flags=0 .* spaces=0 ops=0 blocks=4294967295,4294967295 .* groups=1 limit=32768 .* probe=PTX '
 run cudakerneltime --chrome "$tmp/chrome" --blocks 1/8 -kc "sh $tmp/three"

@@ -134,6 +134,17 @@ lines 3 'cudaLaunchKernel\(func=0x[0-9a-f]+ mem_kernel, gridDim=\{13, 1, 1\}, bl
 lines 2 'cudaLaunchKernelExC\(\*config=\{gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, dynamicSmemBytes=0, stream=0x0\}, func=0x[0-9a-f]+ mem_kernel, args=0x[0-9a-f]+\) = 0$'
 lines 1 'cudaLaunchCooperativeKernel\(func=0x[0-9a-f]+ mem_kernel, '
 
+it "--kernel-names chooses those of lines and timelines, by default brief; JSON has brief and short ones"
+printf '_ZN1a4fillIiEEvPT_\n' >"$tmp/some"
+for names in brief=a::fill short=fill full='void a::fill'; do
+	run cudatrace --kernel-names "${names%%=*}" -e launch -c "$bin/launches names $tmp/some"
+	lines 1 "cuLaunchKernel\(f=0x[0-9a-f]+ ${names#*=}<int>(\(int\*\))?, "
+done
+run cudatrace -je launch --kernel-names short -c "$bin/launches names $tmp/some"
+json 1 '.kernel == "a::fill<int>" and .short == "fill<int>"'
+run cudatrace --chrome "$tmp/trace.json" --kernel-names short -c "$bin/launches names $tmp/some"
+equal "$(jq '[.. | .name? // empty | select(. == "cuLaunchKernel(fill<int>)")] | length' "$tmp/trace.json")" 2
+
 it "strings of a program are escaped and cut, and longer names of kernels whole"
 run cudatrace -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
 lines 1 'name="ugly\\x1b\[31m\\x0a\\"kernel"\) = 0$'

@@ -75,6 +75,16 @@ exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i
 	--kernel-map 'fill<int>\(int\*, int, int\)=ints' --kernel-map '^void (fill|none)<=fills' --kernel-map 'fill=late'
 equal "$(launched)" '1013 scale,1019 other,'
 
+it "--kernel-names short has a label for each kernel of a template, for reading; brief and full, the whole names"
+add=$(grep -m1 CUDAFunctor_addIN3c108BFloat16 tests/data/torch-kernels.txt)
+exports 5 "$bin/launches called $add 1009 called scale 1013" --kernel-names short
+equal "$(launched)" '1009 add vectorized<bf16,8,F>,1013 scale,'
+exports 5 "$bin/launches called $add 1009" --kernel-names brief
+lines 1 'kernel="at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>, [^#]*(#[0-9a-f]{8})?"\} 1009$'
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 1009" --kernel-names full
+equal "$(launched)" '1009 void fill<int>(int*, int, int),'
+fails 2 '--kernel-names requires --kernels' cudaexporter --kernel-names short
+
 it "what is no rule is a usage error"
 fails 2 "--kernel-map a: expected RE=NAME" cudaexporter --kernels 1 --kernel-map a
 fails 2 "--kernel-map a=: expected RE=NAME" cudaexporter --kernels 1 --kernel-map a=

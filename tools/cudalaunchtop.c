@@ -110,6 +110,7 @@ static const struct field graph_fields[] = {	/* for JSON, with --graphs */
 	LAUNCH_FIELDS,
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
 	{ "graph", NULL, 0, OUT_STR, AT(kernel) },	/* handle of the executable graph */
+	{ NULL, NULL, 0, OUT_BOOL, 0 },		/* a graph has no short name */
 	{ "known", NULL, 0, OUT_BOOL, AT(known) },	/* whether it was made while tracing: otherwise its nodes are unknown */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval */

@@ -14,6 +14,8 @@ struct reader {
 	int depth;
 	int owner;
 	int operations;		/* classes nested up to so deep are operations, whatever their names */
+	bool family;		/* the kernel is of a ROLE_FAMILY */
+	bool function;		/* in nvcc's name of a lambda, or a function's address: types of functions follow from their names */
 };
 
 /* ---- What is known of names */
@@ -21,8 +23,9 @@ struct reader {
 enum role {
 	ROLE_NONE,
 	ROLE_NOISE,		/* omitted, with its arguments */
+	ROLE_FAMILY_NOISE,	/* likewise in kernels of a ROLE_FAMILY */
 	ROLE_FRAME,		/* its arguments count, not its name */
-	ROLE_FRAME_FIRST,	/* the same, but only the first one of its types, and of its numbers */
+	ROLE_FRAME_FIRST,	/* the same, but only the first one of its types, unless it is a pointer, and of its numbers */
 	ROLE_FRAME_INNER,	/* only what is in those of its arguments that are classes */
 	ROLE_FRAME_LAMBDA,	/* the function among its arguments is the operation */
 	ROLE_OPERATION,
@@ -42,7 +45,7 @@ struct known {
 	size_t len;
 };
 
-/* Names, some with what they are called in short names. */
+/* Names, some with what they are called in short names; each ends in a space. */
 static const struct { enum role role; const char *names; } table[] = {
 	{ ROLE_TYPE, "Half=half half_t=half __half=half BFloat16=bf16 bfloat16_t=bf16 __nv_bfloat16=bf16 tfloat32_t=tf32 "
 		"Float8_e4m3fn=e4m3fn Float8_e5m2=e5m2 Float8_e4m3fnuz=e4m3fnuz Float8_e5m2fnuz=e5m2fnuz "
@@ -70,14 +73,14 @@ static const struct { enum role role; const char *names; } table[] = {
 	{ ROLE_FRAME_FIRST, "UnaryOpFunctor CopyFunctor " },
 	{ ROLE_FRAME_INNER, "ReduceOp " },
 	{ ROLE_WORD, "LoadWithCast=cast gpu_kernel_impl=cast " },
-	{ ROLE_NOISE, "array Array OffsetCalculator TrivialOffsetCalculator TensorListMetadata TensorListScalarListMetadata "
-		"FusedOptimizerTensorListMetadata LoadWithoutCast StoreWithoutCast StoreWithCast Flash_kernel_traits " },
+	{ ROLE_FAMILY_NOISE, "array Array OffsetCalculator TrivialOffsetCalculator " },
+	{ ROLE_NOISE, "TensorListMetadata TensorListScalarListMetadata FusedOptimizerTensorListMetadata LoadWithoutCast StoreWithoutCast StoreWithCast Flash_kernel_traits " },
 	/* CUB, Thrust, CUTLASS, lambdas of nvcc */
 	{ ROLE_OUTER, "Kernel= Kernel2= device_kernel " },
 	{ ROLE_FRAME, "policy_hub device_ptr counting_iterator transform_iterator tuple "
 		"__callable_permitting_copied_arguments __nv_dl_wrapper_t " },
 	{ ROLE_FRAME_LAMBDA, "__nv_dl_tag __nv_dl_trailing_return_tag " },
-	{ ROLE_FRAME_INNER, "__nv_hdl_wrapper_t " },
+	{ ROLE_FRAME_FIRST, "__nv_hdl_wrapper_t " },
 	{ ROLE_NOISE, "NullType ScanTileState identity_decomposer_t VSMemHelper streaming_context_t always_true_predicate "
 		"use_default compile_time_value no_stencil_tag " },
 	{ ROLE_OPERATION, "compute_sequence_value=sequence " },
@@ -238,7 +241,7 @@ static void drop_own(struct name_items *items, int from, int owner, bool first)
 		const struct name_item *item = &items->all[i];
 		bool own = item->owner == owner && item->kind != ITEM_OPERATION && item->kind != ITEM_WORD;
 
-		if (!own || (item->kind == ITEM_TYPE && types-- > 0) || (item->kind == ITEM_NUMBER && numbers-- > 0))
+		if (!own || (item->kind == ITEM_TYPE && types-- > 0 && !item->stars) || (item->kind == ITEM_NUMBER && numbers-- > 0))
 			items->all[to++] = *item;
 	}
 	items->n = to;
@@ -264,23 +267,24 @@ static bool item_kind(const struct reader *r, const struct component *c, enum it
 		*kind = ITEM_OPERATION;
 	else if (role == ROLE_WORD)
 		*kind = ITEM_WORD;
-	else if (role != ROLE_NONE)
+	else if (role != ROLE_NONE && role != ROLE_FAMILY_NOISE)
 		return false;
 	else if (c->function || is_operation(c->text, c->len) || (c->last && r->depth <= r->operations))
 		*kind = ITEM_OPERATION;
 	else
 		*kind = ITEM_WORD;
-	return role != ROLE_NONE || *kind == ITEM_OPERATION || (c->last && strncasecmp(c->text, "policy", 6));
+	return *kind != ITEM_WORD || role == ROLE_WORD || (c->last && strncasecmp(c->text, "policy", 6));
 }
 
 static void read_component(struct reader *r, const struct component *c)
 {
 	const enum role role = c->known.role;
-	const int from = r->items->n, owner = r->items->owners++, before = r->operations;
+	const int from = r->items->n, owner = r->items->owners++;
+	const struct reader before = *r;
 	struct known name = c->known;
 	enum item_kind kind;
 
-	if (role == ROLE_NOISE)
+	if (role == ROLE_NOISE || (role == ROLE_FAMILY_NOISE && r->family))
 		return;
 	if (item_kind(r, c, &kind)) {
 		if (kind == ITEM_OPERATION && role == ROLE_NONE)
@@ -290,9 +294,11 @@ static void read_component(struct reader *r, const struct component *c)
 	if (!c->arguments || (role == ROLE_WORD && !c->function))
 		return;
 	r->at = c->arguments;
-	r->operations = role == ROLE_FRAME ? before + 1 : role == ROLE_FRAME_LAMBDA ? r->depth + 1 : before;
+	r->operations = role == ROLE_FRAME ? before.operations + 1 : role == ROLE_FRAME_LAMBDA ? r->depth + 1 : before.operations;
+	r->function |= starts(c->text, "__nv_");
 	read_arguments(r, owner);
-	r->operations = before;
+	r->operations = before.operations;
+	r->function = before.function;
 	if (role == ROLE_FRAME_FIRST || role == ROLE_FRAME_INNER || role == ROLE_OPERATION_FIRST)
 		drop_own(r->items, from, owner, role != ROLE_FRAME_INNER);
 }
@@ -425,10 +431,12 @@ static int skip_declarator(struct reader *r)
 			stars += *r->at++ == '*';
 		if (*r->at == '(' ? starts(r->at, "(anonymous") : *r->at != '[' && !starts(r->at, "const") && !starts(r->at, "volatile"))
 			return stars;
-		if (*r->at == '(' || *r->at == '[')
+		if (*r->at == '(' || *r->at == '[') {
+			r->items->skipped |= !r->function;
 			r->at = close_of(r->at);
-		else if (!take(r, "const") && !take(r, "volatile"))
+		} else if (!take(r, "const") && !take(r, "volatile")) {
 			return stars;
+		}
 	}
 }
 
@@ -470,13 +478,17 @@ static bool read_bool(struct reader *r)
 /* One argument, up to the comma or bracket after it. */
 static void read_argument(struct reader *r)
 {
+	const bool before = r->function;
+
 	r->at += strspn(r->at, " ");
-	if (take(r, "&"))	/* of a function */
+	r->function |= *r->at == '&';
+	if (take(r, "&"))
 		take(r, "(");
 	else if (*r->at == '(' && !starts(r->at, "(anonymous"))	/* "(at::SortOrder)0" */
 		r->at = close_of(r->at);
 	if (!read_bool(r) && !read_number(r) && begins_name(r->at))
 		read_name(r);
+	r->function = before;
 }
 
 /* ---- The kernel */
@@ -511,7 +523,8 @@ bool name_items_read(struct name_items *items, const char *name)
 	items->from = r.at - name;
 	if (!read_kernel(&r, &c))
 		return false;
-	r.operations = c.known.role == ROLE_FAMILY ? DEEPEST : c.known.role == ROLE_OUTER;
+	r.family = c.known.role == ROLE_FAMILY;
+	r.operations = r.family ? DEEPEST : c.known.role == ROLE_OUTER;
 	items->to = r.at - name;
 	if (c.arguments) {
 		r.at = c.arguments;

@@ -39,6 +39,11 @@ static int more_first(unsigned long long a, unsigned long long b)
 	return (a < b) - (a > b);
 }
 
+static const char *sort_name(const struct launch_line *l)
+{
+	return !l->kernel ? l->row.comm : out_is_json() ? l->kernel : l->shown;
+}
+
 static int by_sort(const void *a, const void *b, void *ctx)
 {
 	const struct launch_view *v = ctx;
@@ -50,7 +55,7 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	else if (v->sort == SORT_THREADS)
 		order = more_first(threads_of(&p->row), threads_of(&q->row));
 	else if (v->sort == SORT_NAME)
-		order = strcmp(p->kernel ? p->kernel : p->row.comm, q->kernel ? q->kernel : q->row.comm);
+		order = strcmp(sort_name(p), sort_name(q));
 	else if (v->sort == SORT_TIME)
 		order = more_first(p->gpu.ns, q->gpu.ns);
 	else if (v->sort == SORT_PID)

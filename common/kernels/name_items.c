@@ -14,7 +14,7 @@ struct reader {
 	int depth;
 	int owner;
 	int operations;		/* classes nested up to so deep are operations, whatever their names */
-	bool family;		/* the kernel is of a ROLE_FAMILY */
+	bool family, outer;	/* the kernel is of a ROLE_FAMILY, a ROLE_OUTER */
 	bool function;		/* in nvcc's name of a lambda, or a function's address: types of functions follow from their names */
 };
 
@@ -256,24 +256,41 @@ struct component {
 	struct known known;
 };
 
-/* Returns false for classes and functions of which only the arguments count. */
+/* Returns false for classes and functions of which only the arguments count, such as CUB's Policy600. */
 static bool item_kind(const struct reader *r, const struct component *c, enum item_kind *kind)
 {
-	const enum role role = c->known.role;
-
-	if (role == ROLE_TYPE)
+	switch (c->known.role) {
+	case ROLE_TYPE:
 		*kind = ITEM_TYPE;
-	else if (role == ROLE_OPERATION || role == ROLE_OPERATION_FIRST)
+		return true;
+	case ROLE_OPERATION:
+	case ROLE_OPERATION_FIRST:
 		*kind = ITEM_OPERATION;
-	else if (role == ROLE_WORD)
+		return true;
+	case ROLE_WORD:
 		*kind = ITEM_WORD;
-	else if (role != ROLE_NONE && role != ROLE_FAMILY_NOISE)
+		return true;
+	case ROLE_NONE:
+	case ROLE_FAMILY_NOISE:
+		break;
+	default:
 		return false;
-	else if (c->function || is_operation(c->text, c->len) || (c->last && r->depth <= r->operations))
-		*kind = ITEM_OPERATION;
-	else
-		*kind = ITEM_WORD;
-	return *kind != ITEM_WORD || role == ROLE_WORD || (c->last && strncasecmp(c->text, "policy", 6));
+	}
+	*kind = c->function || (!r->outer && is_operation(c->text, c->len)) || (c->last && r->depth <= r->operations) ?
+		ITEM_OPERATION : ITEM_WORD;
+	return *kind == ITEM_OPERATION || (c->last && strncasecmp(c->text, "policy", 6));
+}
+
+static void add_component(struct reader *r, const struct component *c)
+{
+	struct known name = c->known;
+	enum item_kind kind;
+
+	if (!item_kind(r, c, &kind))
+		return;
+	if (kind == ITEM_OPERATION && name.role == ROLE_NONE)
+		trim(&name.text, &name.len);
+	add(r, kind, name.text, name.len);
 }
 
 static void read_component(struct reader *r, const struct component *c)
@@ -281,20 +298,14 @@ static void read_component(struct reader *r, const struct component *c)
 	const enum role role = c->known.role;
 	const int from = r->items->n, owner = r->items->owners++;
 	const struct reader before = *r;
-	struct known name = c->known;
-	enum item_kind kind;
 
 	if (role == ROLE_NOISE || (role == ROLE_FAMILY_NOISE && r->family))
 		return;
-	if (item_kind(r, c, &kind)) {
-		if (kind == ITEM_OPERATION && role == ROLE_NONE)
-			trim(&name.text, &name.len);
-		add(r, kind, name.text, name.len);
-	}
+	add_component(r, c);
 	if (!c->arguments || (role == ROLE_WORD && !c->function))
 		return;
 	r->at = c->arguments;
-	r->operations = role == ROLE_FRAME ? before.operations + 1 : role == ROLE_FRAME_LAMBDA ? r->depth + 1 : before.operations;
+	r->operations = role == ROLE_FRAME ? r->operations + 1 : role == ROLE_FRAME_LAMBDA ? r->depth + 1 : r->operations;
 	r->function |= starts(c->text, "__nv_");
 	read_arguments(r, owner);
 	r->operations = before.operations;
@@ -322,7 +333,8 @@ static void read_lambda(struct reader *r, bool types)
 
 	while (number > r->at && isdigit((unsigned char)number[-1]))
 		number--;
-	add(r, ITEM_NUMBER, number, end - 1 - number)->joined = true;
+	if (number < end - 1)
+		add(r, ITEM_NUMBER, number, end - 1 - number)->joined = true;
 	if (take(r, "{lambda") && types && *r->at == '(' && !memchr(r->at, '*', end - r->at))
 		read_arguments(r, r->items->owners++);
 	r->at = end;
@@ -524,7 +536,8 @@ bool name_items_read(struct name_items *items, const char *name)
 	if (!read_kernel(&r, &c))
 		return false;
 	r.family = c.known.role == ROLE_FAMILY;
-	r.operations = r.family ? DEEPEST : c.known.role == ROLE_OUTER;
+	r.outer = c.known.role == ROLE_OUTER;
+	r.operations = r.family ? DEEPEST : r.outer;
 	items->to = r.at - name;
 	if (c.arguments) {
 		r.at = c.arguments;

@@ -257,7 +257,7 @@ static bool drop_last(struct shortening *s, unsigned kinds, int keep)
 	return true;
 }
 
-/* The first operation is the outermost: its last one in the text is what the kernel does. */
+/* The last operation is the innermost, what the kernel does; those around it are dropped first. */
 static bool drop_outer(struct shortening *s)
 {
 	if (count(&s->items, ITEM_OPERATION) < 2)

@@ -90,8 +90,8 @@ static const struct field all_fields[] = {
 
 enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 
-/* Columns of the terminal from which on the table has all of its own; samples of the history. */
-enum { WIDE = 150, HISTORY = 40, TEXT_ROWS = 40 };
+/* Columns that the last one must have for the table to have all of its own; samples of the history. */
+enum { LAST = 12, HISTORY = 40, TEXT_ROWS = 40 };
 
 struct top {
 	struct top_rows rows;
@@ -217,7 +217,14 @@ static void above(void *ctx, FILE *f, size_t i)
 
 static const struct field *fields_now(const struct top *t)
 {
-	return screen_columns() >= WIDE ? t->wide : t->narrow;
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
+	out_text_head(f, t->wide);
+	fclose(f);
+	free(buf);
+	return size + LAST <= (size_t)screen_columns() + strlen("CALL") ? t->wide : t->narrow;
 }
 
 static const struct top_row *row_of(const struct top *t, int pid)

@@ -339,6 +339,8 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	default:
 		break;
 	}
+	if (!order && t->sort != TOP_PID)
+		order = most_first(p->launch_rate, q->launch_rate);
 	order = order ?: p->pid - q->pid;
 	return t->reverse ? -order : order;
 }

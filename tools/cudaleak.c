@@ -39,6 +39,9 @@ static const struct usage usage = {
 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY (driver_types.h, cuda.h). */
 enum { OUT_OF_MEMORY = 2 };
 
+/* A process's failures that come sooner have no report of their own. */
+static const unsigned long long FAILURES_NS = 1000000000;
+
 /* A larger factor only multiplies chance, and could overflow the estimates. */
 enum { SAMPLE_MAX = 1000000 };
 
@@ -255,7 +258,7 @@ static void on_graph(struct leak *l, const struct launch_event *e, size_t size)
 		graph_table_record(&l->graphs, e, size);
 }
 
-/* PyTorch then frees what it can, and tries again. */
+/* PyTorch then frees what it can, and tries again; another one may fail without end. */
 static void on_failure(struct leak *l, const struct memory_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
@@ -265,6 +268,9 @@ static void on_failure(struct leak *l, const struct memory_event *e)
 	HASH_FIND_INT(l->memory.processes, &pid, process);
 	if (!l->account || !process || fn->class != CUDA_ALLOC || e->ret != OUT_OF_MEMORY)
 		return;
+	if (process->accounted && e->time - process->accounted < FAILURES_NS)
+		return;
+	process->accounted = e->time;
 	l->view.options.now = e->time;
 	account_print_failure(&l->view, process, &l->nvml, fn->name, e->size);
 }

@@ -254,6 +254,7 @@ static bool join(struct gpu_calls *c, struct gpu_caller *call, int thread)
 	if (!l)
 		return false;
 	call->tid = t->tid;
+	call->seen = true;
 	call->site = l->site;
 	l->end = call->end;
 	return true;

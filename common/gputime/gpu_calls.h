@@ -13,7 +13,8 @@ struct gpu_caller {
 	unsigned correlation;
 	int tid;			/* in our pid namespace; 0: not known */
 	unsigned long long start, end;	/* CLOCK_MONOTONIC, ns */
-	const void *site;		/* of gpu_calls_launched(); NULL: not known */
+	bool seen;			/* with sites: a probe saw it … */
+	const void *site;		/* … as the launch from here; may be NULL */
 };
 
 /* A launch that a probe saw at its entry. */

@@ -208,7 +208,7 @@ static bool make_room(struct gpu_time *g, struct gpu_process *p)
 static void finish_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r, const struct gpu_caller *caller)
 {
 	if (needs_call(g, r))
-		g->uncalled += !caller || (g->sites && !caller->site);
+		g->uncalled += !caller || (g->sites && !caller->seen);
 	on_run(g, p, r, caller);
 }
 

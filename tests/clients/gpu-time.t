@@ -30,5 +30,10 @@ status 0
 json 0 '.gpu_runs != .launches and .gpu_runs != null'
 # the backward pass is launched by a thread of PyTorch's own
 json 0 '.gpu_runs > 0 and (.stack == null or (.stack | any(.kind == "python" or (.sym // "" | test("autograd::Engine"))) | not))'
+# without native frames, what that thread launches has no stack, and is not lost
+cp "$tmp/err" "$tmp/first"
+run cudalaunchtop --gpu-time -qk --stack python -jc "$torch autograd end >$tmp/truth"
+json 0 '.gpu_runs != .launches'
+cat "$tmp/first" >>"$tmp/err"
 [ ! -s "$tmp/err" ] || grep -v 'call stacks are incomplete' "$tmp/err" >"$tmp/said"
 [ ! -s "$tmp/said" ] || no "it says: $(cat "$tmp/said")"

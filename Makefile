@@ -33,6 +33,7 @@ SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 CUDA    ?= /usr/local/cuda
 CLANG   ?= clang
+PROTOC_C ?= protoc-c
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
@@ -41,7 +42,7 @@ WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
-LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo -ldl
+LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lprotobuf-c -lzstd -llz4 -lncursesw -ltinfo -ldl
 # one tool's own
 LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcrypt
 LIBS_ncclhang := -ljansson
@@ -51,7 +52,7 @@ TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
 # a package of its own
 EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
-COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
+COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c)) $(O)/profile.pb-c.o
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
 # the longest first, as far as their lines tell, so that the last does not go on without the others
@@ -124,6 +125,18 @@ REVISION := $(shell scripts/revision)
 $(O)/common/base/version.o: $(O)/revision.h
 $(O)/revision.h: $(if $(findstring "$(REVISION)",$(shell cat $(O)/revision.h 2>/dev/null)),,FORCE) | $(O)
 	$(Q)echo '#define REVISION "$(REVISION)"' > $@
+
+# the messages of profiles, in C
+$(O)/%.pb-c.h: common/pprof/%.proto | $(O)
+	$(Q)$(PROTOC_C) -I $(<D) --c_out=$(O) $<
+
+$(O)/%.pb-c.c: $(O)/%.pb-c.h ;
+
+$(O)/%.pb-c.o: $(O)/%.pb-c.c
+	@echo "  CC    $(<F)"
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(INC) -MMD -MP -c $< -o $@
+
+$(O)/common/pprof/pprof.o: $(O)/profile.pb-c.h
 
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -162,8 +162,8 @@ run cudalaunchtop --graphs -jc "$bin/graphs create node a 2 node b 3 make replay
 json 1 '.kernels == 5 and .launches == 9 and (.nodes | length) == 2'
 json 1 '.kernels == 5 and .launches == 11 and (.nodes | length) == 3'
 json 2 true
-fails 2 'graphs cannot be combined with --per-process or --folded' cudalaunchtop --graphs -P -c "$bin/graphs"
-fails 2 'graphs cannot be combined with --per-process or --folded' cudalaunchtop --graphs --folded -c "$bin/graphs"
+fails 2 'graphs cannot be combined with --per-process, --folded or --pprof' cudalaunchtop --graphs -P -c "$bin/graphs"
+fails 2 'graphs cannot be combined with --per-process, --folded or --pprof' cudalaunchtop --graphs --folded -c "$bin/graphs"
 
 it "--graphs names a graph that was made before tracing began as unknown"
 program "$bin/graphs" begin launch a 2 end make wait replay 5

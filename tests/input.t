@@ -241,9 +241,9 @@ done <<END
 cudamallocsnoop -A -F|--allocs and --frees are mutually exclusive
 cudamallocsnoop --folded -T|cannot be combined with --timestamp
 cudaleak --folded -C|--totals cannot be combined with --folded
-cudaleak --growth -a|cannot be combined with --each, --older or --folded
-cudaleak --growth -o 1000|cannot be combined with --each, --older or --folded
-cudaleak --growth --folded|cannot be combined with --each, --older or --folded
+cudaleak --growth -a|cannot be combined with --each, --older, --folded or --pprof
+cudaleak --growth -o 1000|cannot be combined with --each, --older, --folded or --pprof
+cudaleak --growth --folded|cannot be combined with --each, --older, --folded or --pprof
 cudaleak -a --sort peak|cannot be combined with --sort peak
 cudaleak -a --sort growth|cannot be combined with --sort growth
 cudaleak --cgroup / --container 01234567|--cgroup and --container are mutually exclusive

@@ -30,7 +30,7 @@ it "no room includes what tests/layout.rooms does not allow"
 while read -r file what; do
 	case $what in
 	*/*) of=${what%/*} ;;
-	*.def | *.ptx.h | revision.h) continue ;;
+	*.def | *.ptx.h | *.pb-c.h | revision.h) continue ;;
 	*.skel.h) stem=${file##*/} && [ "$what" != "${stem%.c}.skel.h" ] || continue; of=$what ;;
 	*) of=$what ;;
 	esac

@@ -214,6 +214,12 @@ json 2 '.count == 23 and ([.stack[] | select(.kind == "python")] | .[-1].sym == 
 run cudaleak --folded --stack python -c "$python $w/cases.py -n 23 nesting >$tmp/truth"
 lines 1 ';nesting[^;]*;three_exact[^;]*;\[device\] [0-9]+$'
 
+it "--pprof has the file and line of Python's frames"
+run cudaleak --stack python --pprof "$tmp/p" -c "$python $w/cases.py -n 23 nesting >$tmp/truth"
+python3 tests/pprof.py "$tmp/p" >"$tmp/out" 2>"$tmp/err"
+sum 46 'select(.folded // "" | test("<module>;main;.*nesting;.*;\\[device]$")) | .values.allocations'
+json 2 '[.stack[]? | select(.name == "main" and (.file | endswith("/cases.py")) and .line > 0)] | length == 1'
+
 it "cudatrace -k names Python's frames too"
 run cudatrace -e cudaMalloc -jkc "$python $w/cases.py nesting >$tmp/truth"
 json 2 '.func == "cudaMalloc" and ([.stack[] | select(.kind == "python").sym] | index("main") and index("nesting"))'

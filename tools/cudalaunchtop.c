@@ -17,6 +17,7 @@
 #include "cudalaunchtop/launch_probes.h"
 #include "cudalaunchtop/launch_view.h"
 #include "gputime/gpu_calls.h"
+#include "pprof/profile.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "sym/stack.h"
@@ -40,8 +41,11 @@ static const struct usage usage = {
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --graphs -p 181 -d 10 # CUDA graphs: what they run, how often\n"
 	"  cudalaunchtop --gpu-time -c ./train # how long kernels run on the GPU\n"
-	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n",
+	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n"
+	"  cudalaunchtop --pprof launches.pb.gz -c ./train # for go tool pprof\n",
 };
+
+static const struct profile_kind launched = { .values = { { "launches", "count" } }, .leaf = "kernel" };
 
 /* Bytes of counters if one process, or a command, is traced; rows of text without -r. */
 enum { COUNTERS_ALONE = 128 << 20, TEXT_ROWS = 20 };
@@ -54,6 +58,7 @@ struct top {
 	struct launch_probes probes;
 	bool batch, live;
 	bool folded;		/* all lines, each with its stack, for flame graphs */
+	struct profile profile;
 	bool reported;		/* a block of text was already printed */
 	bool gpu_time, nodes;	/* nodes: of each kernel of a graph */
 	const char *sample;		/* of GPU time: "RUN/PERIOD" */
@@ -203,7 +208,7 @@ static void report_folded(const struct launch_view *v)
 	for (size_t i = 0; i < v->n; i++) {
 		const struct launch_row *r = &v->lines[i].row;
 		const unsigned long long value = v->gpu ? v->lines[i].gpu.ns : r->last.launches;
-		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", v->lines[i].shown);
+		char *leaf = launch_line_leaf(&v->lines[i]);
 
 		if (value)
 			folded_line(r->comm, r->stack, leaf, value);
@@ -269,8 +274,8 @@ static void check_gpu_time(struct top *t)
 		usage_error("%s requires --gpu-time", t->nodes ? "--graph-nodes" : "--sample");
 	if (!t->gpu_time)
 		return;
-	if (v->by_graph || v->streams)
-		usage_error("--gpu-time cannot be combined with --graphs or --per-stream");
+	if (v->by_graph || v->streams || t->profile.path)
+		usage_error("--gpu-time cannot be combined with --graphs, --per-stream or --pprof");
 	t->gpu.callers = t->gpu.sites = v->stacks;
 	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0) | (v->stacks ? GPUTIME_LAUNCHES : 0);
 	if (t->sample)
@@ -301,11 +306,14 @@ static void check(void *ctx)
 	check_gpu_time(t);
 	if (v->sort < 0)
 		v->sort = SORT_LAUNCHES;
-	if (v->by_graph && (v->by_process || t->folded))
-		usage_error("--graphs cannot be combined with --per-process or --folded");
+	if (v->by_graph && (v->by_process || t->folded || t->profile.path))
+		usage_error("--graphs cannot be combined with --per-process, --folded or --pprof");
+	if (v->by_process && t->profile.path)
+		usage_error("--per-process and --pprof are mutually exclusive");
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stacks are mutually exclusive");
 	t->view.stacks |= v->by_graph;
+	t->view.profile = &t->profile;
 	t->classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES | (v->by_graph ? CAPTURED_CLASSES : 0);
 	t->view.devices.several = t->session.devices;
 	t->session.probes.return_classes = 1 << CUDA_NAME | 1 << CUDA_GRAPH | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0) |
@@ -415,6 +423,7 @@ int main(int argc, char **argv)
 {
 	struct top top = {
 		.session = SESSION_INIT, .view.sort = -1, .view.names = -1,
+		.profile = PROFILE_INIT(&launched, &top.session.processes),
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const struct opt opts[] = {
@@ -427,6 +436,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
 		OPT_STACKS(&top.session),
 		OPT_FLAG(0, "folded", &top.folded, "print one line per stack, for flame graphs: launches"),
+		OPT_PPROF(&top.profile),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
 		OPT_KERNEL_NAMES(&top.view.names, "how text calls kernels; default: short, with --folded: brief"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
@@ -439,7 +449,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
-		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.folded,
+		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.folded, .profile = &top.profile,
 		.classes = &top.classes, .devices = true, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

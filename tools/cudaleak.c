@@ -13,6 +13,7 @@
 #include "cudaleak/leak_screen.h"
 #include "cudaleak/leak_view.h"
 #include "nvml/nvml.h"
+#include "pprof/profile.h"
 #include "proc/proc.h"
 #include "session/live.h"
 #include "session/tool.h"
@@ -33,7 +34,12 @@ static const struct usage usage = {
 	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
 	"  cudaleak --growth -p 181 1m 2       # growth within a minute\n"
 	"  cudaleak --account -p 181           # which libraries hold how much\n"
-	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
+	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n"
+	"  cudaleak --pprof held.pb.gz -c ./train # for go tool pprof\n",
+};
+
+static const struct profile_kind held = {
+	.values = { { "held", "bytes" }, { "allocations", "count" } }, .leaf = "memory",
 };
 
 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY (driver_types.h, cuda.h). */
@@ -58,6 +64,7 @@ struct leak {
 	bool exits;		/* a process that exited was reported */
 	long reports;
 	unsigned long long allocs, frees;	/* recorded */
+	struct profile profile;	/* of what is held at the end, or when a process exits */
 	const char *chrome;	/* file of the timeline; NULL: none */
 	struct chrome timeline;
 	char *who;
@@ -158,6 +165,7 @@ static void report_exit(struct leak *l, const struct mem_process *process, unsig
 
 	l->view.options.now = now;
 	leak_view_devices(&l->view, process);
+	leak_view_profile(&l->view, process, &l->profile);
 	if (l->view.growth)
 		l->view.options.mark = MEM_FIRST;
 	if (screen_is_open())
@@ -183,6 +191,13 @@ static void report_end(struct leak *l)
 		l->view.options.mark = MEM_FIRST;
 		report(l, "end");
 	}
+}
+
+static void profile_end(struct leak *l)
+{
+	l->view.options.now = clock_ns();
+	for (const struct mem_process *p = l->memory.processes; p; p = p->hh.next)
+		leak_view_profile(&l->view, p, &l->profile);
 }
 
 static bool tick(void *ctx)
@@ -304,10 +319,10 @@ static void check_options(const struct leak *l)
 	const struct leak_options *o = &l->view.options;
 
 	if (l->view.totals && (l->view.folded || l->stacks))
-		usage_error("--totals cannot be combined with --folded, --stack, "
+		usage_error("--totals cannot be combined with --folded, --pprof, --stack, "
 			    "--unwind, --stack-size or --lines");
-	if (l->view.growth && (l->view.folded || o->each || o->older_ns))
-		usage_error("--growth cannot be combined with --each, --older or --folded");
+	if (l->view.growth && (l->view.folded || l->profile.path || o->each || o->older_ns))
+		usage_error("--growth cannot be combined with --each, --older, --folded or --pprof");
 	if (o->each && (o->sort == LEAK_SORT_PEAK || o->sort == LEAK_SORT_GROWTH))
 		usage_error("--each cannot be combined with --sort %s",
 			    o->sort == LEAK_SORT_PEAK ? "peak" : "growth");
@@ -341,7 +356,7 @@ static void check(void *ctx)
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.max = l->max != LONG_MAX ? l->max : 0;
-	l->memory.filter.sample = v->options.sample;
+	l->memory.filter.sample = l->profile.period = v->options.sample;
 	v->filtered = l->memory.filter.any || l->session.devices;
 	v->devices.several = l->session.devices;
 }
@@ -376,6 +391,7 @@ static int stop(void *ctx, int sig)
 	struct leak *l = ctx;
 
 	report_end(l);
+	profile_end(l);
 	return sig;
 }
 
@@ -421,6 +437,7 @@ int main(int argc, char **argv)
 {
 	struct leak leak = {
 		.memory = MEMORY_INIT, .max = LONG_MAX, .session = SESSION_INIT,
+		.profile = PROFILE_INIT(&held, &leak.session.processes),
 		.view.options = { .sample = 1, .sort = -1 },
 		.screen = { .view = &leak.view, .memory = &leak.memory },
 		.events = {
@@ -446,13 +463,14 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show memory that PyTorch's allocator holds for tensors"),
 		OPT_FLAG(0, "account", &leak.account, "show which libraries hold how much, also when an allocation fails"),
 		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
+		OPT_PPROF(&leak.profile),
 		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.session),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &leak.session,
-		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
+		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded, .profile = &leak.profile,
 		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

@@ -7,6 +7,7 @@
 #include "model/inflight.h"
 #include "model/memory.h"
 #include "model/stack_sums.h"
+#include "pprof/profile.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
@@ -24,7 +25,12 @@ static const struct usage usage = {
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
 	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
-	"  cudamallocsnoop --folded -p 181 -d 10 >calls # flamegraph.pl --countname calls\n",
+	"  cudamallocsnoop --folded -p 181 -d 10 >calls # flamegraph.pl --countname calls\n"
+	"  cudamallocsnoop --pprof calls.pb.gz -c ./train # for go tool pprof\n",
+};
+
+static const struct profile_kind called = {
+	.values = { { "calls", "count" }, { "time", "nanoseconds" }, { "allocated", "bytes" } },
 };
 
 struct snoop_row {
@@ -71,6 +77,7 @@ struct snoop {
 	struct memory memory;
 	struct captures captures;
 	struct stack_sums sums;	/* with --folded: calls */
+	struct profile profile;
 	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
 	struct devices_seen devices;	/* several: with a column */
@@ -136,6 +143,15 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
+static void add_to_profile(struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
+{
+	const bool allocated = fn->class == CUDA_ALLOC && !r->ret && r->size != OUT_NONE;
+
+	profile_add(&s->profile, r->pid, r->comm, r->stack, fn->name, r->device, (unsigned long long[PROFILE_VALUES]){
+		1, r->latency != OUT_NONE ? r->latency : 0, allocated ? r->size : 0,
+	});
+}
+
 static void show(struct snoop *s, const struct memory_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
@@ -147,6 +163,7 @@ static void show(struct snoop *s, const struct memory_event *e)
 		return;
 	s->printed++;
 	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+	add_to_profile(s, fn, &r);
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
@@ -253,6 +270,7 @@ int main(int argc, char **argv)
 {
 	struct snoop snoop = {
 		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
+		.profile = PROFILE_INIT(&called, &snoop.session.processes),
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES | CUDA_CAPTURES;
@@ -271,11 +289,12 @@ int main(int argc, char **argv)
 		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "tensors", &snoop.tensors, "also print allocations and frees of PyTorch's allocator"),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
+		OPT_PPROF(&snoop.profile),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
 		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};

@@ -15,6 +15,7 @@
 #include "model/aggregate.h"
 #include "model/inflight.h"
 #include "model/launches.h"
+#include "pprof/profile.h"
 #include "session/preexisting.h"
 #include "session/tool.h"
 #include "sym/stack.h"
@@ -35,7 +36,12 @@ static const struct usage usage = {
 	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices\n"
 	"  cudamemcpysize --gpu-time -c ./train # with times of asynchronous copies\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
-	"  cudamemcpysize --folded -p 181 -d 10 >bytes # flamegraph.pl --countname bytes\n",
+	"  cudamemcpysize --folded -p 181 -d 10 >bytes # flamegraph.pl --countname bytes\n"
+	"  cudamemcpysize --pprof copies.pb.gz -c ./train # for go tool pprof\n",
+};
+
+static const struct profile_kind copied = {
+	.values = { { "copied", "bytes" }, { "copies", "count" } }, .leaf = "direction",
 };
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
@@ -116,6 +122,7 @@ struct copies {
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min, slower;	/* bytes; ns */
 	unsigned classes;
+	struct profile profile;
 	enum copy_shown shown;	/* in histograms */
 	struct devices_seen devices;	/* several: shown in text */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
@@ -128,12 +135,26 @@ struct copies {
 	struct cudamemcpysize_bpf *skel;
 };
 
+static const char *leaf_of(const struct copy_row *r, char leaf[32])
+{
+	snprintf(leaf, 32, "[%s%s]", r->direction, r->async ? " async" : "");
+	return leaf;
+}
+
 static void folded(const struct copy_row *r)
 {
 	char leaf[32];
 
-	snprintf(leaf, sizeof(leaf), "[%s%s]", r->direction, r->async ? " async" : "");
-	folded_line(r->comm, r->stack, leaf, r->bytes);
+	folded_line(r->comm, r->stack, leaf_of(r, leaf), r->bytes);
+}
+
+static void add_to_profile(struct copies *c, const struct copy_row *r)
+{
+	char leaf[32];
+
+	if (r->count)
+		profile_add(&c->profile, r->pid, r->comm, r->stack, leaf_of(r, leaf), r->device,
+			    (unsigned long long[PROFILE_VALUES]){ r->bytes, r->count });
 }
 
 static void hist(const struct copies *c, const struct copy_row *r)
@@ -211,6 +232,7 @@ static void print(struct copies *c, const struct aggregate *g, unsigned long lon
 {
 	struct copy_row row = copy_row(c, g, time);
 
+	add_to_profile(c, &row);
 	if (c->folded)
 		folded(&row);
 	else if (out_is_json())
@@ -321,13 +343,15 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
+	if (c->profile.path && (c->times || c->bandwidths))
+		usage_error("--pprof cannot be combined with --time or --bandwidth");
 	if (c->sample && !c->gpu_time)
 		usage_error("--sample requires --gpu-time");
 	if (c->gpu_time && (c->stacks || c->folded || c->streams || c->min || c->slower))
-		usage_error("--gpu-time cannot be combined with --stacks, --folded, --per-stream, --min or --slower");
+		usage_error("--gpu-time cannot be combined with --stacks, --folded, --pprof, --per-stream, --min or --slower");
 	if (c->sample)
 		gpu_time_sample(&c->gpu.time, c->sample);
-	c->pids |= c->folded || c->session.json || c->streams;
+	c->pids |= c->folded || c->profile.path || c->session.json || c->streams;
 	c->devices.several = c->session.devices;
 	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
@@ -429,7 +453,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct copies copies = {
-		.direction = -1, .session = SESSION_INIT,
+		.direction = -1, .session = SESSION_INIT, .profile = PROFILE_INIT(&copied, &copies.session.processes),
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &copies },
 	};
 	const struct opt opts[] = {
@@ -440,6 +464,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
 		OPT_STACKS(&copies.session),
 		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),
+		OPT_PPROF(&copies.profile),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_TIME(0, "slower", "US", &copies.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
@@ -452,7 +477,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
-		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
+		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded, .profile = &copies.profile,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

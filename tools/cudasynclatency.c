@@ -13,6 +13,7 @@
 #include "cudasynclatency/wait_threads.h"
 #include "model/call_stats.h"
 #include "model/inflight.h"
+#include "pprof/profile.h"
 #include "session/preexisting.h"
 #include "session/tool.h"
 #include "sym/stack.h"
@@ -33,8 +34,11 @@ static const struct usage usage = {
 	"  cudasynclatency --per-stream -p 181 # which stream is waited for\n"
 	"  cudasynclatency --device 0,1 -c ./train # waits for two devices\n"
 	"  cudasynclatency -O -jc './train 10' # sleeping or spinning, as JSON\n"
-	"  cudasynclatency --folded -p 181 -d 10 >waits # flamegraph.pl --countname ns\n",
+	"  cudasynclatency --folded -p 181 -d 10 >waits # flamegraph.pl --countname ns\n"
+	"  cudasynclatency --pprof waits.pb.gz -c ./train # for go tool pprof\n",
 };
+
+static const struct profile_kind waited = { .values = { { "wait", "nanoseconds" }, { "waits", "count" } } };
 
 struct wait_row {
 	struct call_stats calls;
@@ -90,6 +94,7 @@ struct waits {
 	struct devices_seen devices;	/* several: shown in text */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
 	struct aggregates aggregates;
+	struct profile profile;
 	struct wait_threads threads;
 	struct nccl_waits nccl;
 	struct inflight inflight;
@@ -154,6 +159,15 @@ static void print(struct waits *w, const struct aggregate *g, unsigned long long
 		print_text(w, &row);
 }
 
+static void add_to_profile(struct waits *w, const struct aggregate *g)
+{
+	const struct call_stats s = call_stats_of(g);
+
+	if (s.count)
+		profile_add(&w->profile, s.pid, s.comm, s.stack, s.func, g->key.device,
+			    (unsigned long long[PROFILE_VALUES]){ s.total, s.count });
+}
+
 static void print_all(struct waits *w, unsigned long long now)
 {
 	struct aggregate **groups;
@@ -162,8 +176,10 @@ static void print_all(struct waits *w, unsigned long long now)
 	groups = aggregate_sorted(&w->aggregates, true, &n);
 	for (size_t i = 0; i < n; i++)
 		devices_see(&w->devices, groups[i]->key.device);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		add_to_profile(w, groups[i]);
 		print(w, groups[i], now);
+	}
 	if (!n && !out_is_json() && !w->folded)
 		puts(w->inflight.n ? "no waits have ended" : "no waits");
 	free(groups);
@@ -220,7 +236,7 @@ static void check(void *ctx)
 
 	if (w->folded && w->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
-	w->pids |= w->folded || w->session.json || w->streams;
+	w->pids |= w->folded || w->profile.path || w->session.json || w->streams;
 	w->devices.several = w->session.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 	if (w->folded)		/* calls in flight are not printed */
@@ -285,7 +301,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct waits waits = {
-		.session = SESSION_INIT,
+		.session = SESSION_INIT, .profile = PROFILE_INIT(&waited, &waits.session.processes),
 		.events = { .record = on_record, .report = report, .ctx = &waits },
 	};
 	const struct opt opts[] = {
@@ -296,6 +312,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &waits.stacks, "one group per call stack, longest total wait first"),
 		OPT_STACKS(&waits.session),
 		OPT_FLAG(0, "folded", &waits.folded, "print one line per stack, for flame graphs: nanoseconds"),
+		OPT_PPROF(&waits.profile),
 		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
 		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
 		OPT_TIME(0, "slower", "US", &waits.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
@@ -304,7 +321,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &waits.session,
-		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
+		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded, .profile = &waits.profile,
 		.classes = &waits.classes, .devices = true, .tracepoints = "scheduler, process exit and exec",
 		.ctx = &waits, .check = check, .open = open_skel, .loaded = loaded, .start = start, .close = finish,
 	};

@@ -34,10 +34,13 @@ static const struct usage usage = {
 	"  cudatrace -S -p 181 -d 2                     # a table by function\n"
 	"  cudatrace --tree -c './train 1'              # driver calls in runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n"
-	"  cudatrace --folded -p 181 -d 10 >times       # flamegraph.pl --countname ns\n",
+	"  cudatrace --folded -p 181 -d 10 >times       # flamegraph.pl --countname ns\n"
+	"  cudatrace -S --pprof calls.pb.gz -c ./train  # for go tool pprof\n",
 	.other = 'f',
 	.hint = ": children of the command are always followed; those of -p are not",
 };
+
+static const struct profile_kind called = { .values = { { "time", "nanoseconds" }, { "calls", "count" } } };
 
 struct tracer {
 	struct trace trace;
@@ -73,6 +76,8 @@ static void check(void *ctx)
 	out_to_file(t->trace.output);
 	if (t->trace.chrome && out_is_file(t->trace.chrome))
 		usage_error("--chrome %s: the output goes to the same file", t->trace.chrome);
+	if (t->trace.profile.path && out_is_file(t->trace.profile.path))
+		usage_error("--pprof %s: the output goes to the same file", t->trace.profile.path);
 }
 
 static void *open_skel(void *ctx)
@@ -199,7 +204,7 @@ int main(int argc, char **argv)
 {
 	struct tracer tracer = {
 		.trace.names = KERNEL_BRIEF, .trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
-		.session = SESSION_INIT,
+		.session = SESSION_INIT, .trace.profile = PROFILE_INIT(&called, &tracer.session.processes),
 		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
 	struct trace *trace = &tracer.trace;
@@ -217,6 +222,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
 		OPT_STACKS(&tracer.session),
 		OPT_FLAG(0, "folded", &trace->folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
+		OPT_PPROF(&trace->profile),
 		OPT_FLAG('S', "summary", &trace->summary, "print only a table by function, at the end"),
 		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE instead of standard output"),
 		OPT_FLAG(0, "enter", &trace->lines.entries, "also print a line at the entry of each call"),
@@ -232,7 +238,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &tracer.session, .events = &tracer.events,
-		.stacks = &trace->lines.stacks, .folded = &trace->folded, .source = &trace->source,
+		.stacks = &trace->lines.stacks, .folded = &trace->folded, .profile = &trace->profile, .source = &trace->source,
 		.classes = &none, .devices = true,
 		.ctx = &tracer, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,

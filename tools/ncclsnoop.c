@@ -9,6 +9,7 @@
 #include "model/inflight.h"
 #include "model/stack_sums.h"
 #include "model/communicators.h"
+#include "pprof/profile.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
@@ -25,8 +26,11 @@ static const struct usage usage = {
 	"  ncclsnoop -p 181 -x -k            # failures, with call stacks\n"
 	"  ncclsnoop -m 64m -T               # operations on 64 MiB and more; the time\n"
 	"  ncclsnoop --slower 1000           # calls that took a millisecond and more\n"
-	"  ncclsnoop -jc './ranks.py 4'      # one command, as JSON lines\n",
+	"  ncclsnoop -jc './ranks.py 4'      # one command, as JSON lines\n"
+	"  ncclsnoop --pprof calls.pb.gz -p 181 # for go tool pprof\n",
 };
+
+static const struct profile_kind called = { .values = { { "calls", "count" }, { "time", "nanoseconds" } } };
 
 struct snoop_row {
 	unsigned long long time, number, count, size, latency, stream, handle, hash;
@@ -83,6 +87,7 @@ struct snoop {
 	struct communicators communicators;
 	struct captures captures;
 	struct stack_sums sums;	/* with --folded: calls */
+	struct profile profile;
 	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
 	struct devices_seen devices;	/* several: with a column */
@@ -165,6 +170,8 @@ static void show(void *ctx, const struct communicator *c, const struct nccl_even
 		return;
 	s->printed++;
 	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+	profile_add(&s->profile, r.pid, r.comm, r.stack, fn->name, r.device,
+		    (unsigned long long[PROFILE_VALUES]){ 1, r.latency });
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
@@ -267,6 +274,7 @@ int main(int argc, char **argv)
 {
 	struct snoop snoop = {
 		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
+		.profile = PROFILE_INIT(&called, &snoop.session.processes),
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = NCCL_CLASSES;
@@ -282,11 +290,12 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
+		OPT_PPROF(&snoop.profile),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
 		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};

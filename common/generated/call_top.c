@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "generated/call_top.h"
+#include "pprof/profile.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
@@ -142,11 +143,22 @@ static void print_folded(const struct call_top *t)
 		folded_line(t->stats[i].comm, t->stats[i].stack, t->stats[i].func, t->stats[i].total);
 }
 
+static void add_to_profile(const struct call_top *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct call_stats *s = &t->stats[i];
+
+		profile_add(t->profile, s->pid, s->comm, s->stack, s->func, 0,
+			    (unsigned long long[PROFILE_VALUES]){ s->total, s->count });
+	}
+}
+
 void call_top_report(struct call_top *t)
 {
 	if (screen_is_open() && t->screen.paused)
 		return;
 	t->stats = call_stats_take(&t->calls, t->aggregates, t->epoch, false, &t->n);
+	add_to_profile(t);
 	aggregate_clear(&t->calls.aggregates);
 	if (screen_is_open())
 		draw(t);

@@ -9,6 +9,7 @@
 #include "model/call_stats.h"
 
 struct bpf_map;
+struct profile;
 
 struct call_top {
 	/* set by the tool */
@@ -17,6 +18,7 @@ struct call_top {
 	int sort;			/* index into sorts */
 	long rows;			/* maximum; 0 = 20, but all in JSON and on the screen */
 	bool folded;			/* instead a line per stack with its total time, for flame graphs */
+	struct profile *profile;	/* each interval's calls are added: time and number */
 	struct bpf_map *aggregates;
 	volatile unsigned int *epoch;
 	struct top_view screen;		/* only who */

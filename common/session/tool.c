@@ -8,7 +8,10 @@
 #include "abi/device.h"
 #include "cli/devices.h"
 #include "cli/out.h"
+#include "cli/out_file.h"
 #include "cli/row.h"
+#include "pprof/pprof.h"
+#include "pprof/profile.h"
 #include "session/doctor.h"
 #include "session/gpuprobe.h"
 #include "session/inject.h"
@@ -22,6 +25,11 @@ enum { END_MS = 1300 };
 static bool is_folded(const struct tool *tool)
 {
 	return tool->folded && *tool->folded;
+}
+
+static const char *profile_path(const struct tool *tool)
+{
+	return tool->profile ? tool->profile->path : NULL;
 }
 
 static void read_options(const struct tool *tool, int argc, char **argv)
@@ -43,7 +51,9 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		opt_no_operands(argc, argv, first);
 	if (is_folded(tool) && tool->session->json)
 		usage_error("--folded and --json are mutually exclusive");
-	if ((session_read_stacks(tool->session) || is_folded(tool)) && tool->stacks)
+	if (profile_path(tool) && out_is_file(profile_path(tool)))
+		usage_error("--pprof %s: the output goes to the same file", profile_path(tool));
+	if ((session_read_stacks(tool->session) || is_folded(tool) || profile_path(tool)) && tool->stacks)
 		*tool->stacks = true;
 	if (tool->session->device_list)
 		tool->session->devices = devices_parse(tool->session->device_list, DEVICES);
@@ -155,6 +165,31 @@ static void list_only(const struct tool *tool)
 	e->interval_ns = 0;
 }
 
+/* Opens the file of the profile before anything is traced; NULL: none is wanted. */
+static FILE *open_profile(const struct tool *tool)
+{
+	struct profile *p = tool->profile;
+
+	if (!profile_path(tool) || tool->session->list)
+		return NULL;
+	p->quota.whole = session_is_alone(tool->session);
+	profile_begin(p);
+	return out_file_stream(p->path);
+}
+
+/* Returns false, with a warning, if that fails. */
+static bool write_profile(const struct profile *p, FILE *f)
+{
+	bool ok;
+
+	if (!f)
+		return true;
+	ok = pprof_write(p, f);
+	if (!ok)
+		warning(errno, "cannot write to %s", p->path);
+	return out_file_close(f, p->path) && ok;
+}
+
 /* Prints what the tool prints; returns the signal to send to the command. */
 static int trace(const struct tool *tool)
 {
@@ -193,7 +228,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	struct bpf_object_skeleton *skel = NULL;
 	void *opened = NULL;
 	unsigned classes = 0;
-	bool list;
+	FILE *profile;
+	bool list, written;
 	int sig, status;
 
 	read_options(tool, argc, argv);
@@ -217,6 +253,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		find_maps(events, *skel->obj);
 	}
 	session_drop_syms_at_end(tool->session);
+	profile = open_profile(tool);
 	if (list)
 		list_only(tool);
 	event_loop_open(events, tool->session);
@@ -224,6 +261,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->devices)
 		session_device_begin(tool->session, *skel->obj);
 	sig = list ? event_loop_run(events) : trace(tool);
+	written = write_profile(tool->profile, profile);
 	status = session_finish(tool->session, sig, event_loop_time_left(events, END_MS));
 	if (list)
 		losses_free(&events->losses);
@@ -233,6 +271,10 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		session_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
+	if (!written)
+		status = status ? status : EXIT_FAILURE;
+	if (tool->profile)
+		profile_free(tool->profile);
 	record_queue_free(&tool->session->records);
 	process_no_parts(&tool->session->processes);
 	syms_free(tool->session->syms);	/* it deletes from maps of the skeleton */

@@ -14,6 +14,7 @@
 
 struct field;
 struct gpuprobe;
+struct profile;
 
 struct tool {
 	const struct usage *usage;
@@ -29,6 +30,8 @@ struct tool {
 					 * need session->syms; or NULL */
 	const bool *folded;		/* the option --folded, which sets *stacks, excludes --json and
 					 * prints no head; or NULL */
+	struct profile *profile;	/* with --pprof, its path is set, which sets *stacks: tool_run() writes it when
+					 * stop() has returned; or NULL */
 	const struct field *fields;	/* print the head of this table before the loop; or NULL */
 	const char *tracepoints;	/* the programs', for an error; NULL: the common ones */
 	bool devices;			/* its programs follow devices: see bpf/lib/device.bpf.h */

@@ -15,6 +15,8 @@ static void view_native(const struct stack_frame *f, struct frame_view *v)
 	const char *symbol;
 
 	v->off = f->at & FRAME_VALUE_MASK;
+	v->module = m;
+	v->at = v->off - behind;
 	if (!m)
 		return;
 	v->file = m->path;
@@ -97,4 +99,9 @@ void frame_view(const struct stack_frame *f, struct frame_view *v)
 		view_python(f, v);
 	else
 		view_note(f, v);
+}
+
+const char *frame_build_id(const struct frame_view *v)
+{
+	return v->module ? module_build_id(v->module) : "";
 }

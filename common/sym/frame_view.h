@@ -19,11 +19,18 @@ struct frame_view {
 	int line;		/* of the source; 0 = unknown; native: see stack.c */
 	const char *source;	/* native: the source file, see stack.c; NULL: unknown */
 	bool inlined;		/* native: into the function of the next frame; off is unknown */
+	struct module *module;	/* native: the mapped file; NULL: unknown */
+	unsigned long long at;	/* native: of the instruction that was executed last, the offset in the file or, if that
+				 * is unknown, the address */
 	char note[96];		/* what name points to */
 };
 
 /* Fills the view: what it points to is valid until the next call for a frame of the same struct syms, and
  * not in a copy.  For stack.c; others call stack_view(). */
 void frame_view(const struct stack_frame *frame, struct frame_view *view);
+
+/* Returns the build id of v->module in hexadecimal, "" if there is none or the file cannot be read now.  It lives as long
+ * as the stack. */
+const char *frame_build_id(const struct frame_view *v);
 
 #endif

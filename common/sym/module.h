@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
+#include "elf/elf_debug.h"
 #include "python/interpreter.h"
 #include "sym/demangle.h"
 
@@ -55,6 +56,8 @@ struct module {
 	struct module_name *names;	/* those that module_name_at() has read */
 	struct module_rules rules;
 	struct interpreter_file python;
+	char build_id[2 * ELF_BUILD_ID_MAX + 1];	/* as module_build_id() returns it */
+	bool has_build_id;	/* it was read, or there is none */
 	UT_hash_handle hh;
 };
 
@@ -84,6 +87,9 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 
 /* Returns its functions, by file offset; NULL if none are known. */
 const struct elf_symbols *module_functions(struct module *m);
+
+/* Returns the file's build id in hexadecimal, "" if it has none or cannot be read now.  It lives as long as the module. */
+const char *module_build_id(struct module *m);
 
 /* Finds the unwind rules of the code at this file offset: *cfi is NULL if there are none.  Return false
  * if the file cannot be read now; then it is worth asking again. */

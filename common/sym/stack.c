@@ -42,7 +42,7 @@ static void view_inlined(const struct source_line *line, struct module *m, struc
 {
 	const char *name = line->function;
 
-	*v = (struct frame_view){ .kind = FRAME_KIND_NATIVE, .file = m->path, .inlined = true };
+	*v = (struct frame_view){ .kind = FRAME_KIND_NATIVE, .file = m->path, .module = m, .inlined = true };
 	v->name = name ? demangle(&m->modules->demangler, name) : "?";
 }
 
@@ -188,6 +188,21 @@ static void text_json(FILE *file, const struct frame_view *v, bool lines)
 		die(ENOMEM, "a stack frame");
 	escape_json(file, text);
 	free(text);
+}
+
+void stack_each(const struct stack *s, void (*fn)(void *ctx, const struct frame_view *v), void *ctx)
+{
+	struct frame_view v;
+
+	s = stack_shown(s);
+	for (int i = 0; s && i < s->n; i++) {
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
+
+		for (int k = 0; k <= lines.n; k++) {
+			frame_lines_view(&lines, k, &s->frames[i], &v);
+			fn(ctx, &v);
+		}
+	}
 }
 
 void stack_json(FILE *f, const struct stack *s,

@@ -32,6 +32,10 @@ void stack_folded(const struct stack *s);
 /* Writes the lines of stack_text(), each behind indent. */
 void stack_lines(FILE *file, const struct stack *s, const char *indent);
 
+/* Calls fn for each frame, from the caller outwards: those of functions inlined into a frame come before it.  What a view
+ * points to is valid until fn returns, and not in a copy. */
+void stack_each(const struct stack *s, void (*fn)(void *ctx, const struct frame_view *v), void *ctx);
+
 /* Writes a JSON array of what frame() writes of each; lines: frames are to have source lines. */
 void stack_json(FILE *f, const struct stack *s,
 		void (*frame)(FILE *f, const struct frame_view *v, bool lines));

@@ -8,6 +8,7 @@
 #include "cli/row.h"
 #include "sym/stack.h"
 #include "session/preexisting.h"
+#include "pprof/profile.h"
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
@@ -57,9 +58,12 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 };
 @bytes|static const char *const keys_of_bytes[] = { "bytes", "min_bytes", "max_bytes", "hist_bytes" };
 
+static const struct profile_kind called = { .values = { { "time", "nanoseconds" }, { "calls", "count" } } };
+
 struct hists {
 @bytes|	bool pids, stacks, folded, bytes;
 @!bytes|	bool pids, stacks, folded;
+	struct profile profile;
 	struct call_stats_set calls;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct inflight inflight;
@@ -68,8 +72,9 @@ struct hists {
 	struct @NAME@_bpf *skel;
 };
 
-static void show(const struct hists *h, const struct call_stats *s)
+static void show(struct hists *h, const struct call_stats *s)
 {
+	profile_add(&h->profile, s->pid, s->comm, s->stack, s->func, 0, (unsigned long long[PROFILE_VALUES]){ s->total, s->count });
 	if (h->folded) {
 		folded_line(s->comm, s->stack, s->func, s->total);
 		return;
@@ -119,7 +124,7 @@ static void check(void *ctx)
 
 @bytes|	if (h->folded && h->bytes)
 @bytes|		usage_error("--folded and --bytes are mutually exclusive");
-	h->pids |= h->folded || h->session.json;
+	h->pids |= h->folded || h->profile.path || h->session.json;
 }
 
 static void *open_skel(void *ctx)
@@ -160,7 +165,8 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct hists hists = {
-		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
+		.session = SESSION_INIT, .profile = PROFILE_INIT(&called, &hists.session.processes),
+		.events = { .record = on_record, .report = report, .ctx = &hists },
 	};
 	const unsigned classes = @MASK@;
 	int status;
@@ -170,12 +176,13 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &hists.stacks, "one group per call stack, longest total time first"),
 		OPT_STACKS(&hists.session),
 		OPT_FLAG(0, "folded", &hists.folded, "print one line per stack, for flame graphs: nanoseconds"),
+		OPT_PPROF(&hists.profile),
 @bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "also show histograms of bytes"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &hists.session,
-		.events = &hists.events, .stacks = &hists.stacks, .folded = &hists.folded,
+		.events = &hists.events, .stacks = &hists.stacks, .folded = &hists.folded, .profile = &hists.profile,
 		.classes = &classes, .ctx = &hists, .check = check, .open = open_skel, .start = start,
 		.close = finish,
 	};

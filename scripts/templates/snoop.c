@@ -9,6 +9,7 @@
 #include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "probe/process_progs.h"
+#include "pprof/profile.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
 
@@ -23,6 +24,8 @@ static const struct usage usage = {
 	"  @NAME@ -jc './train 10'    # one command, as JSON\n"
 	"  @NAME@ --folded -p 181 -d 5 # flamegraph.pl input\n",
 };
+
+static const struct profile_kind called = { .values = { { "time", "nanoseconds" }, { "calls", "count" } } };
 
 OUT_WORD(row_type, "call");
 
@@ -50,6 +53,7 @@ struct snoop {
 @!bytes|	long slower;
 @usdt|	bool usdt;
 	struct stack_sums sums;	/* with --folded: ns */
+	struct profile profile;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct inflight inflight;
 	struct session session;
@@ -59,6 +63,7 @@ struct snoop {
 
 static void show(struct snoop *s, const struct call_row *r)
 {
+	profile_add(&s->profile, r->pid, r->comm, r->stack, r->func, 0, (unsigned long long[PROFILE_VALUES]){ r->latency, 1 });
 	if (s->folded)
 		stack_sums_add(&s->sums, r->pid, r->comm, r->stack, r->func, r->latency);
 	else
@@ -134,7 +139,8 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.sums = STACK_SUMS_INIT(&snoop.session.processes), .profile = PROFILE_INIT(&called, &snoop.session.processes),
+		.session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = @MASK@;
 	int status;
@@ -148,11 +154,12 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
+		OPT_PPROF(&snoop.profile),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
 		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel,
 		.start = start, .stop = stop, .close = finish,
 	};

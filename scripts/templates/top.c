@@ -6,6 +6,7 @@
 #include "api/cuda_fn.h"
 #include "model/inflight.h"
 #include "session/live.h"
+#include "pprof/profile.h"
 #include "session/tool.h"
 #include "view/columns.h"
 #include "view/inflight_view.h"
@@ -57,9 +58,12 @@ static const struct field all_fields[] = {
 @!bytes|static const char *const sorts[] = { "total_ns", "mean_ns", "max_ns", "calls", "failed", "func",
 @!bytes|				     NULL };
 
+static const struct profile_kind called = { .values = { { "time", "nanoseconds" }, { "calls", "count" } } };
+
 struct top {
 	struct call_top table;
 	bool batch, pids, stacks, live;
+	struct profile profile;
 	char *who;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct inflight inflight;
@@ -99,7 +103,7 @@ static void check(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->pids |= t->table.folded || t->session.json;
+	t->pids |= t->table.folded || t->profile.path || t->session.json;
 }
 
 static void *open_skel(void *ctx)
@@ -152,7 +156,8 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.table = { .fields = top.fields, .sorts = sorts }, .session = SESSION_INIT,
+		.table = { .fields = top.fields, .sorts = sorts, .profile = &top.profile }, .session = SESSION_INIT,
+		.profile = PROFILE_INIT(&called, &top.session.processes),
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = @MASK@;
@@ -164,13 +169,14 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &top.stacks, "one group per call stack"),
 		OPT_STACKS(&top.session),
 		OPT_FLAG(0, "folded", &top.table.folded, "print one line per stack, for flame graphs: nanoseconds"),
+		OPT_PPROF(&top.profile),
 		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
 		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
-		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded,
+		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded, .profile = &top.profile,
 		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,
 	};

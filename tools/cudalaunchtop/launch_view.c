@@ -13,6 +13,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_view.h"
 #include "cudalaunchtop/name_fit.h"
+#include "pprof/profile.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
@@ -300,11 +301,42 @@ static void set_lines(struct launch_view *v, bool whole, bool idle)
 	qsort_r(v->lines, v->n, sizeof(*v->lines), by_sort, v);
 }
 
+char *launch_line_leaf(const struct launch_line *l)
+{
+	return xprintf("%s%s", l->row.kind == LAUNCH_GRAPH ? "[graph] " : "", l->shown);
+}
+
+/* Adds the interval's launches. */
+static void add_to_profile(const struct launch_view *v)
+{
+	size_t n = 0;
+	struct launch_row *rows = launches_rows(v->launches, v->full ? LAUNCHES_BY_FULL : LAUNCHES_BY_BRIEF, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct launch_row *r = &rows[i];
+		struct launch_line l = { .row = *r };
+		char *leaf;
+
+		if (!r->last.launches)
+			continue;
+		set_kernel(v, &l);
+		set_names(v, &l);
+		leaf = launch_line_leaf(&l);
+		profile_add(v->profile, r->pid, r->comm, r->stack, leaf, r->device,
+			    (unsigned long long[PROFILE_VALUES]){ r->last.launches });
+		free(leaf);
+		free(l.address);
+	}
+	free(rows);
+}
+
 static void count(struct launch_view *v, bool whole)
 {
 	unsigned long long from = whole ? v->began : v->counted;
 
 	launches_count(v->launches);
+	if (v->profile->path)
+		add_to_profile(v);
 	if (v->gpu)
 		gpu_time_count(v->gpu);
 	v->counted = clock_ns();

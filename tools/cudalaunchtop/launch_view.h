@@ -42,6 +42,7 @@ struct launch_view {
 	struct gpu_time *gpu;	/* NULL: it is not measured */
 	unsigned long long only;	/* devices, as in struct session; 0: all */
 	struct process_table *processes;
+	struct profile *profile;	/* the launches of each interval are added */
 	bool by_process, by_graph, streams, stacks, full, failed;
 	int names;		/* enum kernel_style of text and stacks without full */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
@@ -81,6 +82,9 @@ void launch_view_head(const struct launch_view *v, FILE *f);
 void launch_view_line(const struct launch_view *v, FILE *f, size_t i);
 
 void launch_view_clear(struct launch_view *v);
+
+/* Returns the innermost frame of the launches of a line in flame graphs and profiles.  The caller frees it. */
+char *launch_line_leaf(const struct launch_line *l);
 
 /* Sets v->screen, except who. */
 void launch_screen_init(struct launch_view *v);

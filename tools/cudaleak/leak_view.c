@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudaleak/leak_view.h"
+#include "pprof/profile.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
 
@@ -222,14 +223,20 @@ static void group_text(const struct leak_view *view, const struct leak_row *r)
 		stack_text(r->stack);
 }
 
+/* Returns "[device]" for device memory. */
+static const char *leaf_of(const struct leak_group *g, char leaf[32])
+{
+	snprintf(leaf, 32, "[%s]", memory_name(g->memory));
+	return leaf;
+}
+
 static void group(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
 	const struct leak_row r = group_row(view, g, at);
 	char leaf[32];
 
 	if (view->folded) {
-		snprintf(leaf, sizeof(leaf), "[%s]", r.memory);
-		folded_line(r.comm, r.stack, leaf, r.bytes);
+		folded_line(r.comm, r.stack, leaf_of(g, leaf), r.bytes);
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else {
@@ -414,4 +421,19 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 		held(view, process, at);
 	if (!view->folded)
 		doubts(view, process, at);
+}
+
+void leak_view_profile(const struct leak_view *view, const struct mem_process *process, struct profile *profile)
+{
+	struct leak_group *g;
+	size_t n = 0;
+	char leaf[32];
+
+	if (!profile->path)
+		return;
+	g = leak_groups(process, &view->options, &n);
+	for (size_t i = 0; i < n; i++)
+		profile_add(profile, process->pid, process->comm, g[i].stack, leaf_of(&g[i], leaf), g[i].device,
+			    (unsigned long long[PROFILE_VALUES]){ g[i].bytes, g[i].count });
+	free(g);
 }

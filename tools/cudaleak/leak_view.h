@@ -41,6 +41,10 @@ double leak_interval(const struct leak_view *view);
 /* Prints what one process holds, or how it grew; at is "interval", "end" or "exit". */
 void leak_view_process(const struct leak_view *view, const struct mem_process *process, const char *at);
 
+/* Adds what the process holds, at options.now, to a profile with the values bytes and allocations. */
+struct profile;
+void leak_view_profile(const struct leak_view *view, const struct mem_process *process, struct profile *profile);
+
 /* Prints in JSON that a process holds nothing that was allocated since tracing began; complete: nor
  * anything from before.  With pid 0 and no name: no process does. */
 void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete);

@@ -12,6 +12,7 @@
 #include "cudatrace/trace_summary.h"
 #include "model/captures.h"
 #include "model/stack_sums.h"
+#include "pprof/profile.h"
 #include "probe/probe_source.h"
 #include "proc/process_table.h"
 
@@ -46,6 +47,7 @@ struct trace {			/* all zero except the options and sums */
 	struct trace_held held;	/* for the timeline */
 	struct trace_summary calls;
 	struct stack_sums sums;	/* with --folded: ns */
+	struct profile profile;
 	struct trace_trees trees;
 	struct trace_unchecked failures;
 	struct trace_sticky sticky;

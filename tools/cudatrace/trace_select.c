@@ -146,6 +146,8 @@ static void check_options(const struct trace *t)
 			  l->durations || l->entries))
 		usage_error("--folded cannot be combined with --summary, --chrome, "
 			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
+	if (t->profile.path && (t->unchecked || t->no_returns))
+		usage_error("--pprof cannot be combined with --unchecked or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
 		usage_error("--unchecked cannot be combined with --summary, --chrome, "
 			"--failed, --enter, --enter-only or --tree");

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a run, or the time between two pages, has by call stack: the values of a pprof profile. */
+#ifndef PROFILE_H
+#define PROFILE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/hash.h"
+#include "base/quota.h"
+
+struct process_table;
+struct stack;
+
+enum { PROFILE_VALUES = 3 };
+
+/* What a profile has for each stack. */
+struct profile_kind {
+	struct profile_value { const char *type, *unit; } values[PROFILE_VALUES];	/* the first one is shown by
+											 * default; .type NULL: no more */
+	const char *leaf;	/* label of a sample that has the leaf's name, too: "kernel"; NULL: none */
+};
+
+struct profile_key {
+	const struct stack *stack;	/* NULL: none was taken */
+	const char *leaf;		/* the innermost frame: a function, "[device]" */
+	int pid;
+	unsigned int device;		/* see abi/device.h */
+	char comm[16];
+};
+
+struct profile_sample {
+	struct profile_key key;		/* leaf is the profile's own copy */
+	unsigned long long values[PROFILE_VALUES];
+	UT_hash_handle hh;
+};
+
+struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
+	const char *path;	/* --pprof FILE; NULL: nothing is added */
+	const struct profile_kind *kind;
+	unsigned long long period;	/* one event in so many is counted, and counts for as many */
+	/* state */
+	struct process_table *processes;
+	struct profile_sample *samples;
+	struct profile_leaf *leaves;
+	struct quota quota;	/* bytes */
+	unsigned long long began;	/* CLOCK_REALTIME, ns */
+};
+
+#define PROFILE_INIT(kind_, table) {							\
+	.kind = (kind_), .period = 1, .processes = (table),					\
+	.quota = { .limit = 32 << 20, .what = "samples of the profile",			\
+		   .loss = "further call stacks are missing in the profile" } }
+
+#define OPT_PPROF(profile)									\
+	OPT_STR(0, "pprof", "FILE", &(profile)->path, "also write a profile of call stacks for pprof to FILE, at the end")
+
+/* Starts the profile's time. */
+void profile_begin(struct profile *p);
+
+/* Adds values[PROFILE_VALUES] to those of a stack, unless there are too many.  Copies the key's strings.  The stack must
+ * live as long as the profile.  Does nothing without a path. */
+void profile_add(struct profile *p, int pid, const char *comm, const struct stack *stack, const char *leaf,
+		 unsigned int device, const unsigned long long *values);
+
+/* Frees the samples. */
+void profile_free(struct profile *p);
+
+#endif

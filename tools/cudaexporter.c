@@ -30,6 +30,7 @@ static const struct usage usage = {
 	"  cudaexporter                        # http://127.0.0.1:10950/metrics\n"
 	"  cudaexporter --web.listen-address :10950 # for all hosts\n"
 	"  cudaexporter --by pod               # one set of series for each pod\n"
+	"  cudaexporter --profiles             # also http://127.0.0.1:10950/debug/pprof/cuda_held\n"
 	"  cudaexporter --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
@@ -71,7 +72,7 @@ static void check_kernels(struct app *app)
 	for (int i = 0; i < app->label_map.n; i++)
 		label_map_add(&naming->map, app->label_map.list[i]);
 	free(app->label_map.list);
-	if (naming->most)
+	if (naming->most || app->exporter.profiles.wanted)
 		app->classes |= 1 << CUDA_NAME;
 }
 
@@ -104,6 +105,8 @@ static void check_useless(const struct app *app)
 			    "--web.telemetry-path, --web.config.file or --web.max-requests");
 	if (file && app->exemplars)
 		usage_error("--exemplars requires OpenMetrics; it cannot be combined with --textfile or --once");
+	if (file && app->exporter.profiles.wanted)
+		usage_error("--profiles requires pages; it cannot be combined with --textfile or --once");
 	if (!file && app->interval_ns >= 0)
 		usage_error("--interval requires --textfile or --once");
 }
@@ -119,6 +122,7 @@ static void check(void *ctx)
 	check_nccl(app);
 	app->web_options.listen = app->listen.list;
 	app->web_options.nlisten = app->listen.n;
+	app->web_options.profiles = app->exporter.profiles.wanted;
 	check_useless(app);
 	if (app->interval_ns < 0)
 		app->interval_ns = 15l * VALUE_S;
@@ -132,6 +136,8 @@ static bool page(void *ctx, const struct web_request *r, FILE *f)
 
 	if (!app->exporter.ready)
 		return false;
+	if (web_is_profile(r->what))
+		return exporter_profile(&app->exporter, r, f);
 	if (r->what == WEB_METRICS)
 		exporter_page(&app->exporter, f, r->format == WEB_OPENMETRICS, r->scraper);
 	else if (r->what == WEB_PROBES)
@@ -230,9 +236,10 @@ static void prepare(void *ctx)
 /* Maps that the options do not need get one element. */
 static void open_kernels(struct app *app)
 {
-	bool wanted = app->exporter.kernels.naming.most;
+	bool wanted = app->exporter.kernels.naming.most || app->exporter.profiles.wanted;
 
 	app->skel->rodata->export_kernels = wanted;
+	app->skel->rodata->export_stacks = app->exporter.profiles.wanted;
 	app->skel->rodata->export_exemplars = app->exemplars;
 	bpf_program__set_autoload(app->skel->progs.process_fork, wanted);
 	if (!app->exemplars)
@@ -392,6 +399,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "communicators", "N", &app.exporter.nccl.most, 0,
 			"operations of NCCL by communicator: each process's first N; default: 16; 0: none are traced"),
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
+		OPT_FLAG(0, "profiles", &app.exporter.profiles.wanted,
+			 "serve profiles of call stacks: GET /debug/pprof/cuda_{held,launches,waits}"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&app.session),
 		OPT_QUIET(&app.session),
@@ -399,7 +408,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &app.session, .events = &app.events, .classes = &app.classes,
-		.devices = true, .ctx = &app, .check = check, .prepare = prepare, .open = open_skel,
+		.stacks = &app.exporter.profiles.wanted, .devices = true, .ctx = &app, .check = check, .prepare = prepare, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -28,6 +28,7 @@ struct thread_data {
 		struct memory_event event;
 		struct launch_first first;
 		struct nccl_event operation;
+		struct export_wait wait;
 	};
 	struct kernel_calls kernels;
 	struct nccl_call nccl;
@@ -52,6 +53,7 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
+#include "lib/stack.bpf.h"
 #include "lib/export_counts.bpf.h"
 #include "lib/graph_calls.bpf.h"
 #include "lib/off_cpu.bpf.h"
@@ -176,7 +178,7 @@ static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, 
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
 	if (export_kernels || (replays && t->data.capture))
-		export_kernel(t, key, id, t->data.capture);
+		export_kernel(ctx, t, key, id, t->data.capture);
 	if (t->data.capture)
 		return;
 	if (replays)
@@ -240,6 +242,23 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
 }
 
+/* Reports the wait with its call stack. */
+static __always_inline void send_wait(struct pt_regs *ctx, struct thread *t, __u64 id, __u64 now)
+{
+	const __u64 head = offsetof(struct export_wait, stack);
+	struct export_wait *e = &t->data.wait;
+	__u32 n = stack_take(ctx, e->stack, 0);
+
+	e->head.pid = thread_pid();
+	e->head.kind = EXPORT_WAIT;
+	e->head.frames = n;
+	e->ns = now - t->call.start;
+	e->id = id;
+	e->unused = 0;
+	thread_comm(e->comm);
+	records_send(e, head + stack_bytes(n), false);
+}
+
 /* It did not run. */
 static __always_inline void export_captured(struct thread *t, unsigned char class)
 {
@@ -254,14 +273,18 @@ static __always_inline void export_captured(struct thread *t, unsigned char clas
 		graph_captured_call(&c);
 }
 
-static __always_inline void send_memory(struct thread *t, __u64 id)
+static __always_inline void send_memory(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	struct memory_event *e = &t->data.event;
+	__u32 n = 0;
 
 	e->ret = 0;
 	memory_address(&t->call, &cuda_rows[id], e);
 	memory_place(t, id, &cuda_rows[id], e);
-	records_send(e, offsetof(struct memory_event, stack), false);
+	if (export_stacks && cuda_classes[id] == CUDA_ALLOC)
+		n = stack_take(ctx, e->stack, 0);
+	e->head.frames = n;
+	records_send(e, offsetof(struct memory_event, stack) + stack_bytes(n), false);
 }
 
 static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
@@ -284,9 +307,11 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)
-			send_memory(t, id);
+			send_memory(ctx, t, id);
 		if (class == CUDA_SYNC)
 			count_wait(t, &key, id, now);
+		if (class == CUDA_SYNC && export_stacks)
+			send_wait(ctx, t, id, now);
 		if (!ret && (class == CUDA_SYNC || class == CUDA_LAUNCH))
 			export_recovered(&key);
 	}

@@ -243,6 +243,7 @@ static __always_inline void export_exemplar(const struct export_key *key, __u32 
 
 /* Set by the tool. */
 const volatile bool export_kernels;
+const volatile bool export_stacks;	/* launches by call stack, and records with call stacks */
 
 /* Call at the driver's launch inside the runtime's in flight: records its function. */
 static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thread *t, __u64 id)
@@ -258,12 +259,14 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 }
 
 /* Call when t->call, a launch, has succeeded; key is that of its count.  capture: it is a part of. */
-static __always_inline void export_kernel(struct thread *t, const struct export_key *key, __u64 id, __u64 capture)
+static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
+					  __u64 capture)
 {
 	const struct cuda_args *row = &cuda_rows[id];
 	struct launch_key k = { .program = key->program, .pid = key->pid, .kind = key->detail };
 	struct shape none = {};
 	struct launch_count *c;
+	__u32 n = 0;
 
 	k.func = row->count ? read_u64(cuda_arg(&t->call, row->params)) : cuda_arg(&t->call, row->handle ?: row->func);
 	k.generation = generation_of(k.program, k.func)->n;
@@ -271,7 +274,11 @@ static __always_inline void export_kernel(struct thread *t, const struct export_
 		graph_captured(&k, &none, capture);
 		return;
 	}
-	c = count_of(&t->data.first, &k, cuda_libs[id] == CUDA_DRV, 0);
+	if (export_stacks) {
+		n = stack_take(ctx, t->data.first.stack, 0);
+		k.stack = stack_hash((void *)t->data.first.stack, n);
+	}
+	c = count_of(&t->data.first, &k, cuda_libs[id] == CUDA_DRV, stack_bytes(n));
 	if (!c)
 		return;
 	__sync_fetch_and_add(&c->launches, t->call.data.ptr);

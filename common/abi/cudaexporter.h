@@ -4,6 +4,7 @@
 #define CUDAEXPORTER_H
 #include "abi/record.h"
 #include "abi/slot.h"
+#include "abi/stack_frames.h"
 
 /* What is counted together: export_key.what. */
 enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC };
@@ -90,6 +91,17 @@ struct export_seen {
 	unsigned int uid;		/* the real one */
 	unsigned int user;		/* charged for it, as by proc_user() */
 	char comm[16];			/* of the process: its first thread's */
+};
+
+/* The record of a wait that ended, with --profiles. */
+enum { EXPORT_WAIT = 0xff01 };
+
+struct export_wait {
+	struct record head;
+	unsigned long long ns;
+	unsigned int id, unused;	/* enum cuda_id */
+	char comm[16];			/* of the thread */
+	unsigned long long stack[STACK_FRAMES];
 };
 
 /* Return the bucket of a size: its upper bound is 256 × 16^n bytes, inclusive. */

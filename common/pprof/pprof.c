@@ -431,12 +431,29 @@ static void pprof_free(struct pprof *p)
 	free(p);
 }
 
+/* What the profile lacks, for its reader. */
+static void write_losses(struct pprof *p, const struct profile *profile)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	char comment[128];
+	int64_t at;
+
+	if (!profile->lost && !p->left_out)
+		return;
+	snprintf(comment, sizeof(comment), "lost: %llu events of further stacks, %llu frames", profile->lost, p->left_out);
+	at = text(p, comment);
+	part.comment = &at;
+	part.n_comment = 1;
+	write_part(p, &part);
+}
+
 static void write_all(struct pprof *p, const struct profile *profile)
 {
 	text(p, "");		/* the first one must be empty */
 	write_head(p, profile);
 	for (const struct profile_sample *s = profile->samples; s; s = s->hh.next)
 		write_sample(p, profile, s);
+	write_losses(p, profile);
 	write_tables(p);
 	if (p->left_out)
 		warning(0, "profile: %llu frames left out: more than %d MiB of names and places", p->left_out, TABLES >> 20);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
 #include "pprof/profile.h"
 #include "proc/process_table.h"
 
@@ -9,6 +12,8 @@
 enum { SAMPLE_COST = sizeof(struct profile_sample) + 64 };
 
 struct profile_leaf {
+	unsigned user;		/* who is charged */
+	unsigned long long uses;	/* samples that have it */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -21,32 +26,62 @@ void profile_begin(struct profile *p)
 	p->began = now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Returns our copy of a name; NULL if the user has too many. */
-static const char *leaf_of(struct profile *p, unsigned user, int pid, const char *name)
+static size_t leaf_cost(const char *name)
+{
+	return sizeof(struct profile_leaf) + strlen(name) + 1 + 64;
+}
+
+static void leaf_put(struct profile *p, struct profile_leaf *leaf)
+{
+	if (--leaf->uses)
+		return;
+	HASH_DEL(p->leaves, leaf);
+	quota_give(&p->quota, leaf->user, leaf_cost(leaf->name));
+	free(leaf);
+}
+
+/* Returns our copy of a name, which leaf_put() gives back; NULL if the user has too many. */
+static struct profile_leaf *leaf_get(struct profile *p, unsigned user, int pid, const char *name)
 {
 	size_t size = strlen(name) + 1;
 	struct profile_leaf *leaf;
 
 	HASH_FIND_STR(p->leaves, name, leaf);
-	if (leaf)
-		return leaf->name;
-	if (!quota_take(&p->quota, user, pid, sizeof(*leaf) + size + 64))
+	if (!leaf && !quota_take(&p->quota, user, pid, leaf_cost(name)))
 		return NULL;
-	leaf = xcalloc(1, sizeof(*leaf) + size);
-	memcpy(leaf->name, name, size);
-	HASH_ADD_STR(p->leaves, name, leaf);
-	return leaf->name;
+	if (!leaf) {
+		leaf = xcalloc(1, sizeof(*leaf) + size);
+		leaf->user = user;
+		memcpy(leaf->name, name, size);
+		HASH_ADD_STR(p->leaves, name, leaf);
+	}
+	leaf->uses++;
+	return leaf;
 }
 
-static struct profile_sample *sample_of(struct profile *p, unsigned user, const struct profile_key *key)
+static void sample_drop(struct profile *p, struct profile_sample *sample)
+{
+	HASH_DEL(p->samples, sample);
+	quota_give(&p->quota, sample->user, SAMPLE_COST);
+	leaf_put(p, sample->leaf);
+	free(sample);
+}
+
+/* Takes over the leaf; NULL if the user has too many samples. */
+static struct profile_sample *sample_of(struct profile *p, unsigned user, const struct profile_key *key,
+					struct profile_leaf *leaf)
 {
 	struct profile_sample *sample;
 
 	HASH_FIND(hh, p->samples, key, sizeof(*key), sample);
-	if (sample || !quota_take(&p->quota, user, key->pid, SAMPLE_COST))
+	if (sample || !quota_take(&p->quota, user, key->pid, SAMPLE_COST)) {
+		leaf_put(p, leaf);
 		return sample;
+	}
 	sample = xcalloc(1, sizeof(*sample));
 	sample->key = *key;
+	sample->user = user;
+	sample->leaf = leaf;
 	HASH_ADD(hh, p->samples, key, sizeof(sample->key), sample);
 	return sample;
 }
@@ -54,7 +89,8 @@ static struct profile_sample *sample_of(struct profile *p, unsigned user, const 
 void profile_add(struct profile *p, int pid, const char *comm, const struct stack *stack, const char *leaf,
 		 unsigned int device, const unsigned long long *values)
 {
-	struct profile_sample *sample;
+	struct profile_sample *sample = NULL;
+	struct profile_leaf *copy;
 	struct profile_key key;
 	unsigned user;
 
@@ -62,28 +98,52 @@ void profile_add(struct profile *p, int pid, const char *comm, const struct stac
 		return;
 	memset(&key, 0, sizeof(key));	/* it is compared by its bytes */
 	user = process_user(p->processes, pid);
-	key.leaf = leaf_of(p, user, pid, leaf);
-	key.stack = stack;
-	key.pid = pid;
-	key.device = device;
-	memcpy(key.comm, comm, strnlen(comm, sizeof(key.comm) - 1));
-	sample = key.leaf ? sample_of(p, user, &key) : NULL;
+	copy = leaf_get(p, user, pid, leaf);
+	if (copy) {
+		key.leaf = copy->name;
+		key.stack = stack;
+		key.pid = pid;
+		key.device = device;
+		memcpy(key.comm, comm, strnlen(comm, sizeof(key.comm) - 1));
+		sample = sample_of(p, user, &key, copy);
+	}
+	p->lost += !sample;
 	for (int i = 0; sample && i < PROFILE_VALUES; i++)
 		sample->values[i] += values[i];
+}
+
+/* Return true if there is no such process; those of one process usually come in sequence. */
+static bool has_ended(int pid, int *last, bool *ended)
+{
+	if (pid == *last)
+		return *ended;
+	*last = pid;
+	*ended = kill(pid, 0) && errno == ESRCH;
+	return *ended;
+}
+
+void profile_sweep(struct profile *p, unsigned long long ns)
+{
+	struct profile_sample *sample, *next;
+	unsigned long long now = clock_ns();
+	bool ended = false;
+	int last = 0;
+
+	HASH_ITER(hh, p->samples, sample, next) {
+		if (!has_ended(sample->key.pid, &last, &ended))
+			sample->ended = 0;
+		else if (!sample->ended)
+			sample->ended = now;
+		else if (now - sample->ended >= ns)
+			sample_drop(p, sample);
+	}
 }
 
 void profile_free(struct profile *p)
 {
 	struct profile_sample *sample, *next;
-	struct profile_leaf *leaf, *next_leaf;
 
-	HASH_ITER(hh, p->samples, sample, next) {
-		HASH_DEL(p->samples, sample);
-		free(sample);
-	}
-	HASH_ITER(hh, p->leaves, leaf, next_leaf) {
-		HASH_DEL(p->leaves, leaf);
-		free(leaf);
-	}
+	HASH_ITER(hh, p->samples, sample, next)
+		sample_drop(p, sample);
 	quota_free(&p->quota);
 }

@@ -30,6 +30,9 @@ struct profile_key {
 struct profile_sample {
 	struct profile_key key;		/* leaf is the profile's own copy */
 	unsigned long long values[PROFILE_VALUES];
+	struct profile_leaf *leaf;
+	unsigned user;			/* who is charged */
+	unsigned long long ended;	/* when profile_sweep() first found no such process: CLOCK_MONOTONIC, ns; or 0 */
 	UT_hash_handle hh;
 };
 
@@ -42,6 +45,7 @@ struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
 	struct profile_sample *samples;
 	struct profile_leaf *leaves;
 	struct quota quota;	/* bytes */
+	unsigned long long lost;	/* that profile_add() had no room for */
 	unsigned long long began;	/* CLOCK_REALTIME, ns */
 };
 
@@ -60,6 +64,10 @@ void profile_begin(struct profile *p);
  * live as long as the profile.  Does nothing without a path. */
 void profile_add(struct profile *p, int pid, const char *comm, const struct stack *stack, const char *leaf,
 		 unsigned int device, const unsigned long long *values);
+
+/* For a tool that runs forever: drops the samples of processes that ended at least ns before.  Calls kill(2) for each
+ * process. */
+void profile_sweep(struct profile *p, unsigned long long ns);
 
 /* Frees the samples. */
 void profile_free(struct profile *p);

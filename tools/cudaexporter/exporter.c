@@ -15,6 +15,7 @@ static void exporter_ended(void *ctx, int pid)
 	struct exporter *e = ctx;
 
 	memory_metrics_forget(&e->memory, pid);
+	profiles_forget(&e->profiles, pid);
 	process_drop(&e->session->processes, pid);
 }
 
@@ -31,6 +32,8 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 {
 	const struct export_seen *seen = data;
 
+	if (profiles_record(&e->profiles, data))
+		return;
 	nccl_counts_graph(&e->nccl, data, size);
 	if (kernel_counts_record(&e->kernels, data, size) || record_is_process_event(data))
 		return;
@@ -40,6 +43,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 		gpu_time_expect(&e->gpu.time, seen->head.pid);
 	} else if (!nccl_counts_record(&e->nccl, data, size)) {
 		memory_metrics_record(&e->memory, data);
+		profiles_memory(&e->profiles, data);
 	}
 }
 
@@ -82,8 +86,10 @@ void exporter_tick(struct exporter *e)
 	if (now - e->swept < SWEEP_NS)
 		return;
 	e->swept = now;
-	if (now - e->checked >= CHECK_NS)
+	if (now - e->checked >= CHECK_NS) {
 		check(e, now);
+		profiles_sweep(&e->profiles);
+	}
 	if (!e->processes.over)
 		return;
 	read_counts(e, true);
@@ -181,6 +187,13 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 	nccl_counts_paged(&e->nccl, scraper < 0 ? SCRAPERS : scraper, active(e));
 }
 
+bool exporter_profile(struct exporter *e, const struct web_request *r, FILE *f)
+{
+	if (r->what == WEB_PROFILE_LAUNCHES)
+		kernel_counts_read(&e->kernels);
+	return profiles_page(&e->profiles, r, f);
+}
+
 static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
 		     const char *skipped)
 {
@@ -203,6 +216,8 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	memory_metrics_init(&e->memory, &e->processes, &session->processes);
 	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes);
 	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
+	profiles_open(&e->profiles, session);
+	e->kernels.profiles = e->profiles.wanted ? &e->profiles : NULL;
 	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
 			   probes->kernel_shares);
 	gpu_counts_open(&e->gpu, session);
@@ -242,6 +257,7 @@ void exporter_free(struct exporter *e)
 	series_drop_set(&e->own);
 	series_free(&e->table);
 	memory_metrics_free(&e->memory);
+	profiles_free(&e->profiles);
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);

@@ -10,6 +10,7 @@
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/memory_metrics.h"
 #include "cudaexporter/nccl_counts.h"
+#include "cudaexporter/profiles.h"
 #include "cudaexporter/self.h"
 #include "model/inflight.h"
 
@@ -25,6 +26,7 @@ struct exporter {
 	struct gpu_counts gpu;
 	struct nccl_counts nccl;
 	struct memory_metrics memory;
+	struct profiles profiles;
 	struct gpus gpus;
 	struct inflight inflight;
 	struct probed probed;
@@ -55,7 +57,7 @@ struct exporter_probes {
 };
 
 /* Call before the probes are attached: sets the session's hooks.  The options have been parsed into processes.sets.labels,
- * memory.ages, kernels.naming, gpu, nccl.most and self.times.  off_cpu: --collect.off-cpu. */
+ * memory.ages, kernels.naming, gpu, nccl.most, profiles.wanted and self.times.  off_cpu: --collect.off-cpu. */
 void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
 		   const struct exporter_probes *probes, bool off_cpu);
 
@@ -71,6 +73,9 @@ void exporter_tick(struct exporter *e);
 /* Writes a page; collects first, unless that was done in the last second.  who: the scraper, or 0 for a page that no
  * Prometheus will see. */
 void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long long who);
+
+/* Writes a profile to f, or begins one of a time to come: see profiles_page(). */
+bool exporter_profile(struct exporter *e, const struct web_request *r, FILE *f);
 
 void exporter_free(struct exporter *e);
 

@@ -7,6 +7,7 @@
 #include "base/die.h"
 #include "cli/opt.h"
 #include "cudaexporter/kernel_counts.h"
+#include "cudaexporter/profiles.h"
 #include "cudaexporter/label_sets.h"
 #include "model/launches.h"
 #include "sym/syms.h"
@@ -429,7 +430,7 @@ static const unsigned long long NAMING_NS = 100 * 1000000ull;
 void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct bpf_map *counts,
 			const struct bpf_map *quick, struct shares *shares)
 {
-	if (!k->naming.most)
+	if (!k->naming.most && !k->profiles)
 		return;
 	k->naming.quota = (struct quota){
 		.limit = 16 << 20, .what = "names of kernels",
@@ -563,7 +564,9 @@ static void add_rows(struct kernel_counts *k)
 	size_t n;
 	struct launch_row *rows = launches_rows(k->launches, LAUNCHES_BY_FULL, &n);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; k->profiles && i < n; i++)
+		profiles_launched(k->profiles, &rows[i]);
+	for (size_t i = 0; k->naming.most && i < n; i++)
 		if (rows[i].last.launches && rows[i].kind != LAUNCH_GRAPH)
 			kernel_execution_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
 					     rows[i].last.launches);
@@ -620,7 +623,8 @@ void kernel_counts_read(struct kernel_counts *k)
 	launches_count(k->launches);
 	k->naming.until = clock_ns() + NAMING_NS;
 	add_rows(k);
-	launches_each_graph(k->launches, add_graph, k);
+	if (k->naming.most)
+		launches_each_graph(k->launches, add_graph, k);
 }
 
 void kernel_counts_show(struct kernel_counts *k, struct processes *processes, bool only_over)

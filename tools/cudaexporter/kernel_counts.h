@@ -16,6 +16,7 @@
 
 struct bpf_map;
 struct launches;
+struct profiles;
 struct shares;
 struct process_event;
 struct syms;
@@ -86,6 +87,7 @@ struct kernel_naming {
 struct kernel_counts {
 	struct kernel_naming naming;	/* map and most are set first; most 0: counts nothing */
 	struct captures captures;	/* set first */
+	struct profiles *profiles;	/* set first: launches are added, with their stacks; NULL: none are wanted */
 	struct launches *launches;
 	struct kernel_execution *programs;
 	struct capturing *capturing;	/* programs that have captured graphs */

@@ -18,6 +18,14 @@ static const unsigned long long SILENT = 10 * 1000000000ull;	/* a stopped or han
 
 enum { MESSAGES = 8 /* a tick, of each server */, WEB_LEAVING = 4 };
 
+/* The request for a profile of a time to come. */
+struct web_later {
+	int pid;			/* of the server; 0: none */
+	uint64_t id;
+	struct web_request request;
+	unsigned long long due;		/* as clock_ns() */
+};
+
 /* Which server process serves which config. */
 struct web_collector {
 	struct web_options options;
@@ -29,6 +37,7 @@ struct web_collector {
 	int config_fd;
 	struct web_process server, leaving[WEB_LEAVING];
 	struct web_killed killed[WEB_KILLED];
+	struct web_later later[WEB_LATER];
 	int turn;				/* the server that was answered last */
 	int sockets;				/* the servers', as an epoll descriptor */
 	unsigned long long next_check, next_start, delay, reported, kept;	/* as clock_ns() */
@@ -67,7 +76,8 @@ static void served(struct web_collector *c, struct web_config *g)
 /* Writes the config for servers that are started later.  Returns 0 or an errno; they get the previous one then. */
 static int pack(struct web_collector *c)
 {
-	struct web_server_config b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = c->config };
+	struct web_server_config b = { .path = c->options.path, .max_requests = c->options.max_requests,
+				       .profiles = c->options.profiles, .asks = c->config };
 	int fd;
 
 	memcpy(b.secret, c->secret, sizeof(b.secret));
@@ -243,7 +253,7 @@ static void check_path(const char *path)
 	if (*path != '/' || !path[1] || path[strspn(path, fine)] || strlen(path) > 255)
 		usage_error("--web.telemetry-path: '%s' is not a path such as /metrics, of letters, digits and -._~/",
 			    path);
-	if (!strcmp(path, "/probes") || !strncmp(path, "/-/", 3))
+	if (!strcmp(path, "/probes") || !strncmp(path, "/-/", 3) || !strncmp(path, "/debug/", 7))
 		usage_error("--web.telemetry-path: '%s' is reserved", path);
 }
 
@@ -335,6 +345,61 @@ static bool ready(const struct web *w, const struct web_request *r)
 	return is;
 }
 
+static void send_page(const struct web_process *p, uint64_t id, int fd)
+{
+	const struct web_message a = { .type = WEB_PAGE, .id = id, .ok = fd >= 0 };
+
+	/* ignores errors: a server that does not read the answer does not wait for it */
+	web_message_send(p->socket, &a, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Begins a profile, unless there are too many. */
+static void begin_later(struct web *w, const struct web_process *p, const struct web_message *m)
+{
+	struct web_later *later = w->collector->later;
+	struct web_request r = { .what = m->what, .seconds = m->seconds, .begins = true };
+
+	while (r.window < WEB_LATER && later[r.window].pid)
+		r.window++;
+	if (r.window == WEB_LATER || m->seconds > WEB_SECONDS || !w->page(w->ctx, &r, NULL)) {
+		send_page(p, m->id, -1);
+		return;
+	}
+	later[r.window] = (struct web_later){ p->pid, m->id, r, clock_ns() + m->seconds * SECOND };
+	later[r.window].request.begins = false;
+}
+
+static const struct web_process *process_of(const struct web_collector *c, int pid)
+{
+	for (int i = 0; i < WEB_LEAVING; i++)
+		if (c->leaving[i].pid == pid)
+			return &c->leaving[i];
+	return c->server.pid == pid ? &c->server : NULL;
+}
+
+/* Ends a profile that is due; returns true if there was one.  Its server may be gone. */
+static bool end_later(struct web *w)
+{
+	for (struct web_later *l = w->collector->later; l < w->collector->later + WEB_LATER; l++) {
+		const struct web_process *p;
+		int fd;
+
+		if (!l->pid || clock_ns() < l->due)
+			continue;
+		fd = page(w, &l->request);
+		p = process_of(w->collector, l->pid);
+		if (p)
+			send_page(p, l->id, fd);
+		else if (fd >= 0)
+			close(fd);
+		l->pid = 0;
+		return true;
+	}
+	return false;
+}
+
 static void answer_page(struct web *w, struct web_process *p, const struct web_message *m)
 {
 	struct web_request r = { .format = m->format == WEB_OPENMETRICS ? WEB_OPENMETRICS : WEB_TEXT,
@@ -344,7 +409,10 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 
 	if (m->what == WEB_READY) {
 		a.ok = ready(w, &r);
-	} else if (m->what == WEB_METRICS || m->what == WEB_PROBES) {
+	} else if (web_is_profile(m->what) && m->seconds) {
+		begin_later(w, p, m);
+		return;
+	} else if (m->what <= WEB_PROFILE_WAITS) {
 		fd = page(w, &r);
 		a.ok = fd >= 0;
 	}
@@ -393,7 +461,7 @@ static bool serve(struct web *w, struct web_process *p)
 void web_tick(struct web *w)
 {
 	struct web_collector *c = w->collector;
-	bool printed = false;
+	bool printed = end_later(w);
 
 	for (int i = 0; i <= WEB_LEAVING && !printed; i++) {
 		c->turn = (c->turn + 1) % (1 + WEB_LEAVING);

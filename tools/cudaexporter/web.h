@@ -10,11 +10,13 @@ struct web_options {
 	int nlisten;			/* 0: 127.0.0.1:10950, or :10950 with a config that authenticates clients */
 	const char *path;		/* of the metrics; NULL: /metrics */
 	const char *config_file;	/* TLS and users, in exporter-toolkit's format; NULL: none */
+	bool profiles;			/* page() has some */
 	long max_requests;		/* scrapes at the same time, more get status 503; 0: 4 */
 };
 
 /* Writes a page to out.  Returns false if there is none yet, for status 503; its output is dropped then.  WEB_READY
- * writes nothing: true when the probes are attached. */
+ * writes nothing: true when the probes are attached.  A profile with seconds is requested twice: when it begins, with out
+ * NULL, and when it ends. */
 typedef bool web_page_fn(void *ctx, const struct web_request *request, FILE *out);
 
 /* Set page and ctx before web_open(); the rest starts zeroed. */

@@ -336,6 +336,72 @@ static enum MHD_Result page(struct web_server *s, struct MHD_Connection *c, enum
 	return done;
 }
 
+/* A profile is compressed already. */
+static enum MHD_Result respond_profile(struct MHD_Connection *c, int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	struct MHD_Response *r = size < 0 || size > LARGE ? NULL : MHD_create_response_from_fd_at_offset64(size, fd, 0);
+
+	if (!r) {
+		close(fd);
+		return plain(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the profile is too large\n");
+	}
+	MHD_add_response_header(r, "Content-Disposition", "attachment; filename=\"profile\"");
+	return send_it(c, MHD_HTTP_OK, r, "application/octet-stream");
+}
+
+/* Reads seconds=N.  Returns false if it is none. */
+static bool read_seconds(struct MHD_Connection *c, unsigned *seconds)
+{
+	const char *s = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
+
+	*seconds = 0;
+	if (!s)
+		return true;
+	if (!*s || strlen(s) > 2 || s[strspn(s, "0123456789")])
+		return false;
+	*seconds = atoi(s);
+	return *seconds && *seconds <= WEB_SECONDS;
+}
+
+static enum MHD_Result ask_profile(struct web_server *s, struct MHD_Connection *c, const struct web_request *r)
+{
+	unsigned long long until = deadline(c) + r->seconds * 1000000000ull;
+	int fd;
+
+	/* MHD would close a connection that is idle meanwhile */
+	if (r->seconds)
+		MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 2 * WEB_SECONDS);
+	switch (web_rpc_page(&s->rpc, r, until, &fd)) {
+	case WEB_ANSWER_PAGE:
+		if (fd >= 0)
+			return respond_profile(c, fd);
+		/* fall through */
+	case WEB_ANSWER_NONE:
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "no profile yet, or too many at the same time\n");
+	default:
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the profile was not ready in time\n");
+	}
+}
+
+static enum MHD_Result profile(struct web_server *s, struct MHD_Connection *c, const char *name)
+{
+	static const char *const names[] = { "cuda_held", "cuda_launches", "cuda_waits" };
+	struct web_request r = { 0 };
+	size_t i = 0;
+
+	while (i < sizeof(names) / sizeof(*names) && strcmp(name, names[i]))
+		i++;
+	if (!s->config.profiles || i == sizeof(names) / sizeof(*names))
+		return plain(c, MHD_HTTP_NOT_FOUND, s->config.profiles ? "no such profile\n" : "no profiles: see --profiles\n");
+	r.what = WEB_PROFILE_HELD + i;
+	if (!read_seconds(c, &r.seconds))
+		return plain(c, MHD_HTTP_BAD_REQUEST, "seconds: expected 1 to 30\n");
+	if (r.what == WEB_PROFILE_HELD && r.seconds)
+		return plain(c, MHD_HTTP_BAD_REQUEST, "cuda_held is what is held now: it has no seconds\n");
+	return ask_profile(s, c, &r);
+}
+
 /* Healthy: the collector answers; ready: its probes are attached. */
 static enum MHD_Result state(struct web_server *s, struct MHD_Connection *c, bool healthy)
 {
@@ -369,6 +435,8 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 		return page(s, c, WEB_METRICS);
 	if (!strcmp(url, "/probes"))
 		return page(s, c, WEB_PROBES);
+	if (!strncmp(url, "/debug/pprof/", 13))
+		return profile(s, c, url + 13);
 	if (!strcmp(url, "/-/healthy") || !strcmp(url, "/-/ready"))
 		return state(s, c, !strcmp(url, "/-/healthy"));
 	if (!strcmp(url, "/"))

@@ -236,7 +236,7 @@ static enum web_answer answer_of(struct web_rpc *a, struct web_wait *w, unsigned
 enum web_answer web_rpc_page(struct web_rpc *a, const struct web_request *r, unsigned long long deadline, int *fd)
 {
 	struct web_message m = { .type = WEB_ASK_PAGE, .format = r->format, .what = r->what,
-				 .scraper = r->scraper, .id = web_rpc_id(a) };
+				 .scraper = r->scraper, .seconds = r->seconds, .id = web_rpc_id(a) };
 	enum web_answer answer = WEB_ANSWER_LATE;
 	struct web_wait *w;
 

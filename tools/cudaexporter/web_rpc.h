@@ -24,6 +24,7 @@ struct web_server_config {
 	const char *priority;		/* of TLS; NULL: plain HTTP */
 	const char *cert, *key, *ca;	/* contents; NULL: none */
 	enum web_client_auth client_auth;
+	bool profiles;			/* there are some */
 	bool asks;			/* before it accepts a connection, because there is a config file */
 	struct web_user *users;
 	int nusers;
@@ -44,7 +45,15 @@ FILE *web_memfd_open(const char *name, int *fd);
 int web_memfd_seal(FILE *f, int fd, bool keep);
 
 enum web_format { WEB_TEXT, WEB_OPENMETRICS };
-enum web_what { WEB_METRICS, WEB_PROBES, WEB_READY };
+enum web_what { WEB_METRICS, WEB_PROBES, WEB_READY, WEB_PROFILE_HELD, WEB_PROFILE_LAUNCHES, WEB_PROFILE_WAITS };
+
+static inline bool web_is_profile(enum web_what what)
+{
+	return what >= WEB_PROFILE_HELD;
+}
+
+/* Profiles of a time to come: how many at the same time, and of how many seconds. */
+enum { WEB_LATER = 4, WEB_SECONDS = 30 };
 
 struct web_request {
 	enum web_format format;		/* of WEB_METRICS */
@@ -52,11 +61,15 @@ struct web_request {
 	/* A hash of the client's address, which does not change while the collector runs.  0: the request had no
 	 * X-Prometheus-Scrape-Timeout-Seconds, so the client is no Prometheus. */
 	unsigned long long scraper;
+	unsigned seconds;		/* of a profile: what comes in so many; 0: since tracing began */
+	/* set by the collector, with seconds: */
+	int window;			/* the profile's number, less than WEB_LATER */
+	bool begins;			/* it begins, and nothing is written; else it ends */
 };
 
 enum web_message_type {
 	/* from the server */
-	WEB_ASK_PAGE,		/* id, format, what, scraper */
+	WEB_ASK_PAGE,		/* id, format, what, scraper, seconds */
 	WEB_ASK_ACCEPT,		/* id: may a connection be accepted? */
 	/* from the collector */
 	WEB_PAGE,		/* id, ok, and if ok the page's descriptor, except for WEB_READY */
@@ -69,7 +82,8 @@ enum web_message_type {
 struct web_message {
 	uint32_t type;		/* enum web_message_type */
 	uint32_t ok;
-	uint32_t format, what;	/* as in struct web_request */
+	uint32_t format, what, seconds;	/* as in struct web_request */
+	uint32_t unused;
 	uint64_t scraper;
 	uint64_t id;		/* of the request; never 0 */
 };

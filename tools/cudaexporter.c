@@ -30,7 +30,7 @@ static const struct usage usage = {
 	"  cudaexporter                        # http://127.0.0.1:10950/metrics\n"
 	"  cudaexporter --web.listen-address :10950 # for all hosts\n"
 	"  cudaexporter --by pod               # one set of series for each pod\n"
-	"  cudaexporter --profiles             # also http://127.0.0.1:10950/debug/pprof/cuda_held\n"
+	"  cudaexporter --profiles             # call stacks too, for Parca and Pyroscope\n"
 	"  cudaexporter --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
@@ -400,7 +400,7 @@ int main(int argc, char **argv)
 			"operations of NCCL by communicator: each process's first N; default: 16; 0: none are traced"),
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
 		OPT_FLAG(0, "profiles", &app.exporter.profiles.wanted,
-			 "serve profiles of call stacks: GET /debug/pprof/cuda_{held,launches,waits}"),
+			 "serve call stacks for pprof: /debug/pprof/cuda_held"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&app.session),
 		OPT_QUIET(&app.session),

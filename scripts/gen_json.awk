@@ -25,7 +25,7 @@ BEGIN {
 	json["STREAM"] = json["STR"] ", 'pattern': '^(default|per-thread|0x[0-9a-f]+)$'"
 	json["DIM"] = "'type': ['array', 'null'], " three
 	json["STACK"] = "'type': ['array', 'null'], 'items': " reference("frame")
-	json["HIST"] = json["histogram"] = "'type': 'array', 'items': " reference("bucket")
+	json["HIST"] = json["ROWS"] = json["histogram"] = "'type': 'array', 'items': " reference("bucket")
 	json["object"] = "'type': 'object'"
 	json["any"] = "'type': ['number', 'string', 'array', 'object', 'null']"
 	json["array of string"] = "'type': ['array', 'null'], 'items': { 'type': 'string' }"

@@ -86,7 +86,24 @@ json 1 '.count == 22 and .failed == 1 and .min == 4096'
 
 it "smallest, largest, slots: 0 and 1 are in the first, 2 and 3 in the second"
 run cudamemcpysize -jc "$bin/mem copy 7 4096 h2d copy 5 4095 h2d copy 3 1 h2d copy 2 2 h2d copy 1 3 h2d"
-json 1 '.min == 1 and .max == 4096 and .p50 >= 2 and .p50 < 4096 and .p99 == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
+json 1 '.min == 1 and .max == 4096 and .p50 > 3840 and .p50 < 4096 and .p99 == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
+
+thirds="copy 1009 16k h2d copy 1009 32k h2d copy 1009 48k h2d"
+for how in '' '--stacks --unwind fp'; do
+	it "percentiles are sizes that copies had: of 16, 32 and 48 KiB in equal parts $how"
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize $how -jc "$bin/mem loop 1 '(' $thirds ')'"
+	json 1 '.count == 3027 and .min == 16384 and .p50 == 32768 and .p95 == 49152 and .p99 == 49152 and .max == 49152 and
+		.hist == [[16384,32767,1009],[32768,65535,2018]]'
+done
+run cudamemcpysize -c "$bin/mem $thirds"
+lines 1 '^      3027    94\.6 MiB    16\.0 KiB    32\.0 KiB    48\.0 KiB    48\.0 KiB    48\.0 KiB$'
+
+it "… or at most 6 % off, then with ~"
+run cudamemcpysize -jc "$bin/mem copy 1009 1000 h2d copy 1009 70000 h2d copy 23 2m h2d"
+json 1 '.p50 > 70000 * 0.94 and .p50 < 70000 * 1.06 and .p95 > 70000 * 0.94 and .p95 < 70000 * 1.06 and .p99 == 2097152'
+run cudamemcpysize -c "$bin/mem copy 1009 1000 h2d copy 1009 70000 h2d copy 23 2m h2d"
+lines 1 '^      2041   114\.3 MiB  1000 bytes   ~67\.8 KiB   ~67\.8 KiB     2\.0 MiB     2\.0 MiB$'
 
 it "text and JSON agree"
 run cudamemcpysize -c "$bin/mem copy 23 4096 h2d copy 7 100 h2d copyasync 19 1000 d2h"
@@ -110,7 +127,7 @@ json 1 '.async and .total_ns == null and .bytes_per_s == null'
 it "--time and --bandwidth: histograms of synchronous copies"
 run cudamemcpysize --time -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null and .p50 == null and
-	.p50_ns >= .min_ns and .p99_ns > .p95_ns and .p99_ns <= .max_ns and .min == null and .max == null and
+	.p50_ns >= .min_ns and .p50_ns < .max_ns and .p95_ns == .max_ns and .p99_ns == .max_ns and .min == null and .max == null and
 	.min_ns >= 20000000 and .min_ns * 13 < .total_ns and .max_ns * 13 > .total_ns and .max_ns < 33554432'
 json 1 true
 run cudamemcpysize --bandwidth -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
@@ -120,7 +137,7 @@ json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 335
 run cudamemcpysize --bandwidth -c "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
 lines 1 '^  33\.6 MB/s -> 67\.1 MB/s   : 13       \|\*{40}\|$'
 lines 1 '^      bandwidth  '
-lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   5[0-9]\.[0-9] MB/s$'
+lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s  ~[45][0-9.]+ MB/s   (5[0-9]\.[0-9] MB/s)   \1   \1$'
 
 uneven="$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
 for how in '' '--stacks --unwind fp'; do
@@ -138,7 +155,7 @@ done
 run cudamemcpysize --time -jc "env SIM_FAIL=cuMemcpyHtoD_v2=1 $bin/mem copy 5 64 h2d"
 json 1 '.failed == 5 and has("min_ns") and .min_ns == null and .max_ns == null and .p99_ns == null'
 run cudamemcpysize --time -c "$uneven"
-lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ [nu]s +[0-9.]+ [nu]s +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
+lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ [nu]s +~[0-9.]+ [nu]s +~[0-9.]+ ms +([0-9.]+ ms) +\1$'
 
 it "--direction and --min omit the others, and the calls nested in them"
 run cudamemcpysize --direction DtoH -jc "$bin/mem $every"

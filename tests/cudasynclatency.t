@@ -42,7 +42,7 @@ it "text has a histogram by function, and the wait of each thread"
 run env $slow cudasynclatency -c "$ahead $bin/mem sync 13"
 lines 1 '^cudaDeviceSynchronize$'
 lines 1 '^     COUNT       TOTAL         MIN         P50         P95         P99         MAX$'
-lines 1 '^        13 +[23][0-9.]+ ms +2[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
+lines 1 '^        13 +[23][0-9.]+ ms +2[0-9.]+ ms +~[0-9.]+ ms +([0-9.]+ ms) +\1 +\1$'
 lines 1 '^      time                 : count    distribution$'
 lines 1 '^    16\.8 ms -> 33\.6 ms     : 1[0-3] +\|\*{40}\|$'
 lines 1 '^thread [0-9]+ of pid [0-9]+ \(mem\) waited [23][0-9.]+ ms in 13 calls, [0-9.]+ % of [0-9.]+ ms$'
@@ -132,7 +132,7 @@ it "-O in text: the time off the CPU, after the time waited"
 run env $slow cudasynclatency -Oc "$ahead $bin/mem sync 13"
 lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
 lines 2 '^     COUNT       TOTAL         MIN         P50 '
-lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
+lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +~[0-9.]+ ms +([0-9.]+ ms) +\2 +\2$'
 lines 2 '^    16\.8 ms -> 33\.6 ms     : 1[0-3] +\|\*{40}\|$'
 run cudasynclatency -jc "$bin/mem sync 13"
 json 1 '.func and .count == 13 and ([keys[] | select(test("off_cpu"))] == [])'

@@ -58,7 +58,7 @@ struct copy_row {
 	bool async, complete;
 	const char *container;		/* short id; NULL: none, or not shown */
 	const char *comm, *direction;
-	const unsigned long long *slots;
+	const struct hist *hist;
 	const struct stack *stack;
 };
 
@@ -98,9 +98,9 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "p99_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p99) },	/* with --bandwidth: bytes/s: 99th percentile */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls; null if async */
 	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },	/* bytes/s: bytes divided by total_ns */
-	{ "hist", NULL, 0, OUT_HIST, AT(slots) },	/* by default: bytes: calls by size */
-	{ "hist_ns", NULL, 0, OUT_HIST, AT(slots) },	/* with --time: ns: calls by time */
-	{ "hist_bytes_per_s", NULL, 0, OUT_HIST, AT(slots) },	/* with --bandwidth: bytes/s: calls by bandwidth */
+	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* by default: bytes: calls by size */
+	{ "hist_ns", NULL, 0, OUT_HIST, AT(hist) },	/* with --time: ns: calls by time */
+	{ "hist_bytes_per_s", NULL, 0, OUT_HIST, AT(hist) },	/* with --bandwidth: bytes/s: calls by bandwidth */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
@@ -164,7 +164,7 @@ static void hist(const struct copies *c, const struct copy_row *r)
 	const struct hist_totals table = { r->count, totals[c->shown], r->spread };
 
 	hist_table(&table, unit);
-	hist_text(r->slots, unit);
+	hist_text(r->hist, unit);
 }
 
 static void device(const struct copies *c, const struct copy_row *r)
@@ -224,7 +224,7 @@ static struct copy_row copy_row(struct copies *c, const struct aggregate *g, uns
 		.count = g->count, .replayed = g->replayed, .failed = g->failed, .bytes = g->sum,
 		.total = async ? OUT_NONE : g->ns,
 		.rate = async || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
-		.spread = hist_spread(g->slots, g->least, g->most), .slots = g->slots, .stack = g->key.stack,
+		.spread = hist_spread(&g->hist, g->least, g->most), .hist = &g->hist, .stack = g->key.stack,
 	};
 }
 

@@ -46,7 +46,7 @@ struct wait_row {
 	unsigned long long stream;	/* as in abi/stream.h; 0: not grouped by stream */
 	unsigned long long off;		/* ns of calls.total off the CPU */
 	struct hist_spread off_spread;	/* of that time for each call, as is … */
-	const unsigned long long *off_slots;
+	const struct hist *off_hist;
 };
 
 OUT_WORD(row_type, "waits");
@@ -64,11 +64,11 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },	/* calls that returned, including failed ones */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },	/* ns: of these calls */
-	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },	/* ns: shortest */
-	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },	/* ns: longest */
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },	/* ns: median */
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },	/* ns: 95th percentile */
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },	/* ns: 99th percentile */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.times.min) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.times.max) },	/* ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.times.p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.times.p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.times.p99) },	/* ns: 99th percentile */
 	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },	/* ns: calls by time */
 	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },	/* with --off-cpu: ns: part of total_ns off the CPU */
 	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },	/* with --off-cpu: ns: shortest of a call */
@@ -76,7 +76,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },	/* with --off-cpu: ns: median */
 	{ "p95_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p95) },	/* with --off-cpu: ns: 95th percentile */
 	{ "p99_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p99) },	/* with --off-cpu: ns: 99th percentile */
-	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },	/* with --off-cpu: ns: calls by it */
+	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_hist) },	/* with --off-cpu: ns: calls by it */
 	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
 };
@@ -110,8 +110,8 @@ static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsi
 	const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU) ?: &none;
 	struct wait_row row = {
 		.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
-		.off = g->ns, .off_slots = off->slots,
-		.off_spread = hist_spread(off->slots, off->least, off->most),
+		.off = g->ns, .off_hist = &off->hist,
+		.off_spread = hist_spread(&off->hist, off->least, off->most),
 	};
 
 	row.calls.time = time;
@@ -128,7 +128,7 @@ static void off_cpu(const struct wait_row *r)
 	printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
 	       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
 	hist_table(&table, OUT_UNIT_NS);
-	hist_text(r->off_slots, OUT_UNIT_NS);
+	hist_text(r->off_hist, OUT_UNIT_NS);
 }
 
 static void print_text(const struct waits *w, const struct wait_row *r)

@@ -71,7 +71,7 @@ static const struct field all_fields[] = {
 	{ "late_ns", "LATE(us)", 10, OUT_US, AT(late) },	/* mean time from the first one of all ranks to this one; null if none could be compared */
 	{ "idle_ns", "IDLE(us)", 11, OUT_US, AT(idle) },	/* since its last operation began; null if there was none */
 	{ "func", "FUNCTION", -1, OUT_STR, AT(func) },	/* of the last operation; null if there was none */
-	{ "hist_size", NULL, 0, OUT_HIST, AT(sizes) },	/* sizes of the operations in the interval, in bytes */
+	{ "hist_size", NULL, 0, OUT_ROWS, AT(sizes) },	/* sizes of the operations in the interval, in bytes */
 	{ 0 }
 };
 

@@ -20,11 +20,11 @@ volatile __u32 aggregate_epoch;
 /* A program can be interrupted by another thread's on the same CPU: hence the atomic operations,
  * which cost little without contention. */
 
-/* For keys whose element in aggregate_slots has another key. */
+/* For keys whose element in aggregate_slots has another key.  Not per CPU: a value has 4 KiB. */
 enum { AGGREGATES = 16384 /* of an epoch */ };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 2 * AGGREGATES);
 	__type(key, struct aggregate_key);
@@ -68,28 +68,52 @@ SLOT_TABLE(aggregate_slots, AGGREGATE_SLOTS, struct aggregate_slot, struct aggre
 /* The key's values in the map, added if need be; NULL if there are too many. */
 static __noinline struct aggregate_values *aggregate_new(const struct aggregate_key *key)
 {
+	struct aggregate_values *s;
+	bool mine;
 	__u32 share;
 
-	share_add(&aggregates, key, &aggregate_none, &share, &aggregate_shares[key->epoch & 1], AGGREGATES);
-	return bpf_map_lookup_elem(&aggregates, key);	/* another thread may have added it */
+	mine = share_add(&aggregates, key, &aggregate_none, &share, &aggregate_shares[key->epoch & 1], AGGREGATES);
+	s = bpf_map_lookup_elem(&aggregates, key);	/* another thread may have added it */
+	if (s && mine)
+		thread_comm(s->comm);
+	return s;
+}
+
+/* The key's values; NULL if there are too many. */
+static __always_inline struct aggregate_values *aggregate_find(const struct aggregate_key *key)
+{
+	struct aggregate_slot *q = aggregate_slots_at(key);
+	struct aggregate_values *s;
+
+	if (q) {
+		if (!q->values.comm[0])
+			thread_comm(q->values.comm);
+		return &q->values;
+	}
+	s = bpf_map_lookup_elem(&aggregates, key);
+	return s ?: aggregate_new(key);
+}
+
+static __always_inline void aggregate_hist(struct hist *h, __u64 value)
+{
+	__u32 shift = hist_shift(highest_bit(value), HIST_BITS);
+	__u64 slot = bounded(hist_slot(value, shift, HIST_BITS), HIST_SLOTS - 1), bit = 1ull << (slot & 63);
+	__u64 *mixed = &h->mixed[slot / 64];
+
+	__sync_fetch_and_add(&h->slots[slot], 1);
+	if (value >> shift << shift != value && !(*(volatile __u64 *)mixed & bit))
+		__sync_fetch_and_or(mixed, bit);
 }
 
 static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
 					  __u64 shown, bool failed)
 {
-	struct aggregate_slot *q = aggregate_slots_at(key);
-	struct aggregate_values *s = q ? &q->values : NULL;
+	struct aggregate_values *s = aggregate_find(key);
 
-	if (!s)
-		s = bpf_map_lookup_elem(&aggregates, key);
-	if (!s)
-		s = aggregate_new(key);
 	if (!s) {
 		lose(LOST_GROUP);
 		return;
 	}
-	if (!s->comm[0])
-		thread_comm(s->comm);
 	if (failed) {
 		__sync_fetch_and_add(&s->failed, 1);
 		return;
@@ -97,7 +121,7 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	__sync_fetch_and_add(&s->count, 1);
 	__sync_fetch_and_add(&s->sum, value);
 	__sync_fetch_and_add(&s->ns, ns);
-	__sync_fetch_and_add(&s->slots[highest_bit(shown) & (AGGREGATE_BINS - 1)], 1);
+	aggregate_hist(&s->hist, shown);
 	aggregate_raise(&s->least, ~shown);
 	aggregate_raise(&s->most, shown);
 }

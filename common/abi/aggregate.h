@@ -6,8 +6,7 @@
 #include "abi/shares.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"
-
-enum { AGGREGATE_BINS = 64 /* powers of two: slot n counts values with n + 1 binary digits */ };
+#include "base/hist_slot.h"
 
 struct aggregate_key {
 	unsigned int epoch;	/* which interval, see aggregate_collect() */
@@ -23,17 +22,16 @@ struct aggregate_key {
  * nanoseconds, and in ns the bytes of the calls that succeeded; CALLS_BYTES has values in bytes. */
 enum { CALLS_TIMES, CALLS_BYTES };
 
-/* One per CPU. */
 struct aggregate_values {
 	unsigned long long count, failed;
 	unsigned long long sum, ns;
 	unsigned long long least, most;	/* of the values in the histogram; least: its complement,
 					 * so that both start at 0 */
 	char comm[16];
-	unsigned long long slots[AGGREGATE_BINS];
+	struct hist hist;
 };
 
-/* The same in an array, for the first groups on each CPU. */
+/* In an array, for the first groups on each CPU. */
 enum { AGGREGATE_SLOTS = 32 };
 
 struct aggregate_slot {

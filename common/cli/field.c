@@ -295,9 +295,14 @@ static void bool_json(const void *at)
 	fputs(*(const bool *)at ? "true" : "false", stdout);
 }
 
-static void hist_slots_json(const void *at)
+static void hist_field_json(const void *at)
 {
-	hist_json(*(const u64 *const *)at);
+	hist_json(*(const struct hist *const *)at);
+}
+
+static void rows_field_json(const void *at)
+{
+	hist_rows_json(*(const u64 *const *)at);
 }
 
 static int print_text(FILE *file, const struct field *f, const void *at)
@@ -323,6 +328,7 @@ const struct field_type field_time = { time_text, NULL, time_json };
 const struct field_type field_us = { us_text, NULL, uint_json };
 const struct field_type field_dim = { dim_text, NULL, dim_json };
 const struct field_type field_bool = { NULL, NULL, bool_json };
-const struct field_type field_hist = { NULL, NULL, hist_slots_json };
+const struct field_type field_hist = { NULL, NULL, hist_field_json };
+const struct field_type field_rows = { NULL, NULL, rows_field_json };
 const struct field_type field_real = { real_text, NULL, real_json };
 const struct field_type field_print = { print_text, NULL, print_json };

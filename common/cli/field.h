@@ -30,7 +30,7 @@ struct field_type {
 };
 
 extern const struct field_type field_uint, field_size, field_int, field_ptr, field_str, field_time, field_us,
-	field_dim, field_bool, field_hist, field_real, field_print;
+	field_dim, field_bool, field_hist, field_rows, field_real, field_print;
 
 #define OUT_END   NULL		/* the last field */
 #define OUT_UINT  (&field_uint)	/* unsigned long long */
@@ -45,7 +45,8 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 #define OUT_DIM   (&field_dim)	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; prints as - and null if the
 				 * first is 0 */
 #define OUT_BOOL  (&field_bool)	/* bool, JSON only */
-#define OUT_HIST  (&field_hist)	/* const unsigned long long *: slots for hist.h, JSON only */
+#define OUT_HIST  (&field_hist)	/* const struct hist *: JSON only, in powers of two */
+#define OUT_ROWS  (&field_rows)	/* const unsigned long long *: HIST_ROWS rows (base/log2_hist.h), JSON only */
 #define OUT_REAL  (&field_real)	/* double, three decimals; NAN is null in JSON */
 #define OUT_PRINT (&field_print)	/* struct out_print: a function prints the value, as text
 					 * or JSON */

@@ -7,12 +7,15 @@ enum { STARS = 40 };
 void hist_table(const struct hist_totals *t, enum out_unit unit)
 {
 	const struct hist_spread *s = &t->spread;
-	const unsigned long long row[] = { t->total, s->min, s->p50, s->p95, s->p99, s->max };
+	const struct { unsigned long long n; bool about; } row[] = {
+		{ t->total, false }, { s->min, false }, { s->p50, s->about_p50 }, { s->p95, s->about_p95 },
+		{ s->p99, s->about_p99 }, { s->max, false },
+	};
 
 	printf("%10s %11s %11s %11s %11s %11s %11s\n%10llu", "COUNT", "TOTAL", "MIN", "P50", "P95", "P99", "MAX",
 	       t->count);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
-		printf(" %11s", out_amount(row[i], unit));
+		printf(" %11s", out_percentile(row[i].n, row[i].about, unit));
 	putchar('\n');
 }
 
@@ -29,28 +32,28 @@ static const char *bound(double n, enum out_unit unit, char text[16])
 	return text;
 }
 
-static void draw(int slot, unsigned long long n, unsigned long long most, int width, enum out_unit unit)
+static void draw(int row, unsigned long long n, unsigned long long most, int width, enum out_unit unit)
 {
 	int stars = (double)STARS * n / most;
 	char low[16], high[16];
 
-	printf("%11s -> %-11s : %-*llu |%.*s%*s|\n", bound(hist_low(slot), unit, low),
-	       bound(2.0 * (1ull << slot), unit, high), width, n, stars,
+	printf("%11s -> %-11s : %-*llu |%.*s%*s|\n", bound(hist_row_low(row), unit, low),
+	       bound(2.0 * (1ull << row), unit, high), width, n, stars,
 	       "****************************************", STARS - stars, "");
 }
 
-void hist_text(const unsigned long long *slots, enum out_unit unit)
+void hist_rows_text(const unsigned long long rows[HIST_ROWS], enum out_unit unit)
 {
 	static const char *const heads[] = { "time", "bytes", "bandwidth", "cycles", "value" };
-	int first = HIST_SLOTS, last = -1, width;
+	int first = HIST_ROWS, last = -1, width;
 	unsigned long long most = 0;
 
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		if (!slots[i])
+	for (int i = 0; i < HIST_ROWS; i++) {
+		if (!rows[i])
 			continue;
 		first = i < first ? i : first;
 		last = i;
-		most = slots[i] > most ? slots[i] : most;
+		most = rows[i] > most ? rows[i] : most;
 	}
 	if (last < 0)
 		return;
@@ -58,19 +61,35 @@ void hist_text(const unsigned long long *slots, enum out_unit unit)
 	width = width < 8 ? 8 : width;
 	printf("%6s%-20s : %-*s distribution\n", "", heads[unit], width, "count");
 	for (int i = first; i <= last; i++)
-		draw(i, slots[i], most, width, unit);
+		draw(i, rows[i], most, width, unit);
 }
 
-void hist_json(const unsigned long long *slots)
+void hist_text(const struct hist *h, enum out_unit unit)
+{
+	unsigned long long rows[HIST_ROWS];
+
+	hist_rows(h, rows);
+	hist_rows_text(rows, unit);
+}
+
+void hist_rows_json(const unsigned long long rows[HIST_ROWS])
 {
 	const char *gap = "";
 
 	putchar('[');
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		if (!slots[i])
+	for (int i = 0; i < HIST_ROWS; i++) {
+		if (!rows[i])
 			continue;
-		printf("%s[%llu,%llu,%llu]", gap, hist_low(i), hist_high(i), slots[i]);
+		printf("%s[%llu,%llu,%llu]", gap, hist_row_low(i), hist_row_high(i), rows[i]);
 		gap = ",";
 	}
 	putchar(']');
+}
+
+void hist_json(const struct hist *h)
+{
+	unsigned long long rows[HIST_ROWS];
+
+	hist_rows(h, rows);
+	hist_rows_json(rows);
 }

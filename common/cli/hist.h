@@ -11,14 +11,16 @@ struct hist_totals {
 	struct hist_spread spread;
 };
 
-/* Prints headings and a row: COUNT TOTAL MIN P50 P95 P99 MAX. */
+/* Prints headings and a row: COUNT TOTAL MIN P50 P95 P99 MAX, with ~ before estimates. */
 void hist_table(const struct hist_totals *totals, enum out_unit unit);
 
-/* Draws a text histogram as BCC does, from the first non-zero slot to the last, with the bounds of each:
+/* Draws a text histogram as BCC does, from the first row with a count to the last, with the bounds of each:
  * "16.8 ms -> 33.6 ms", "1M -> 2M". */
-void hist_text(const unsigned long long *slots, enum out_unit unit);
+void hist_text(const struct hist *h, enum out_unit unit);
+void hist_rows_text(const unsigned long long rows[HIST_ROWS], enum out_unit unit);
 
-/* Prints a JSON array of [lo,hi,count], lo <= value <= hi, for the non-zero slots. */
-void hist_json(const unsigned long long *slots);
+/* Prints a JSON array of [lo,hi,count], lo <= value <= hi, for the rows with a count. */
+void hist_json(const struct hist *h);
+void hist_rows_json(const unsigned long long rows[HIST_ROWS]);
 
 #endif

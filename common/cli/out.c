@@ -260,33 +260,48 @@ const char *out_change(double bytes)
 	return size(!n ? "" : bytes < 0 ? "-" : "+", n);
 }
 
-const char *out_ns(unsigned long long ns)
+static const char *duration(const char *sign, unsigned long long ns)
 {
 	static const double steps[] = { 1000, 1000, 1000, 60, 60, 24 };
 	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", NULL };
 
-	return scaled("", ns, steps, units);
+	return scaled(sign, ns, steps, units);
 }
 
-static const char *rate(unsigned long long bytes)
+const char *out_ns(unsigned long long ns)
+{
+	return duration("", ns);
+}
+
+static const char *rate(const char *sign, unsigned long long bytes)
 {
 	static const double steps[] = { 1000, 1000, 1000, 1000, 1000, 1000 };
 	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
 
-	return scaled("", bytes, steps, units);
+	return scaled(sign, bytes, steps, units);
 }
 
-static const char *cycles(unsigned long long n)
+static const char *cycles(const char *sign, unsigned long long n)
 {
 	static const double steps[] = { 1e6, 1000, 1000, 1000, 1000 };
 	static const char *const units[] = { "", "M", "G", "T", "P", "E", NULL };
 
-	return scaled("", n, steps, units);
+	return scaled(sign, n, steps, units);
+}
+
+static const char *amount(const char *sign, unsigned long long n, enum out_unit unit)
+{
+	const char *(*const texts[])(const char *, unsigned long long) = { duration, size, rate, cycles, cycles };
+
+	return n == NO_VALUE ? "-" : texts[unit](sign, n);
 }
 
 const char *out_amount(unsigned long long n, enum out_unit unit)
 {
-	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate, cycles, cycles };
+	return amount("", n, unit);
+}
 
-	return n == NO_VALUE ? "-" : texts[unit](n);
+const char *out_percentile(unsigned long long n, bool about, enum out_unit unit)
+{
+	return amount(about ? "~" : "", n, unit);
 }

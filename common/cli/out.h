@@ -59,4 +59,7 @@ const char *out_ns(unsigned long long ns);
 enum out_unit { OUT_UNIT_NS, OUT_UNIT_BYTES, OUT_UNIT_BYTES_PER_S, OUT_UNIT_CYCLES, OUT_UNIT_NONE };
 const char *out_amount(unsigned long long n, enum out_unit unit);
 
+/* The same of a percentile, "~2.1 GB/s" if it is an estimate (base/log2_hist.h). */
+const char *out_percentile(unsigned long long n, bool about, enum out_unit unit);
+
 #endif

@@ -19,7 +19,7 @@ struct line {
 	struct out_print place;
 	unsigned long long counters[GPU_BUCKETS];
 	struct hist_totals totals;
-	unsigned long long slots[HIST_SLOTS];
+	unsigned long long rows[HIST_ROWS];
 	const unsigned long long *hist;
 	unsigned long long value, clock, sm, block, warp, grid;
 };
@@ -67,7 +67,7 @@ static const struct field hist_fields[] = {	/* for JSON */
 	{ "p95", NULL, 0, OUT_UINT, AT(totals.spread.p95) },
 	{ "p99", NULL, 0, OUT_UINT, AT(totals.spread.p99) },
 	{ "max", NULL, 0, OUT_UINT, AT(totals.spread.max) },
-	{ "hist", NULL, 0, OUT_HIST, AT(hist) },
+	{ "hist", NULL, 0, OUT_ROWS, AT(hist) },
 	{ 0 }
 };
 
@@ -150,7 +150,7 @@ static void hist_line(struct gpuprobe_site_view *v, const struct line *l)
 	gpuprobe_site_place(stdout, l->place.of);
 	putchar('\n');
 	hist_table(&l->totals, v->unit);
-	hist_text(l->slots, v->unit);
+	hist_rows_text(l->rows, v->unit);
 	putchar('\n');
 	out_line_end();
 }
@@ -159,9 +159,9 @@ static void show_hist(struct gpuprobe_site_view *v, const struct gpuprobe_total 
 {
 	struct fields f = { 0 };
 
-	gpuprobe_sum_slots(&t->sum, l->slots);
-	l->totals = (struct hist_totals){ t->sum.count, t->sum.sum, hist_spread(l->slots, t->sum.min, t->sum.max) };
-	l->hist = l->slots;
+	gpuprobe_sum_rows(&t->sum, l->rows);
+	l->totals = (struct hist_totals){ t->sum.count, t->sum.sum, hist_rows_spread(l->rows, t->sum.min, t->sum.max) };
+	l->hist = l->rows;
 	if (!out_is_json()) {
 		hist_line(v, l);
 		return;

@@ -105,7 +105,7 @@ static void add(struct gpu_sum *to, unsigned long long ns, unsigned long long by
 	to->most = to->most > ns ? to->most : ns;
 	to->n++;
 	add_up(&to->ns, ns);
-	to->slots[hist_slot(ns)]++;
+	hist_add(&to->hist, ns, 1);
 }
 
 void gpu_sum_add(struct gpu_sum *to, const struct gpu_sum *from)
@@ -117,8 +117,7 @@ void gpu_sum_add(struct gpu_sum *to, const struct gpu_sum *from)
 	to->n += from->n;
 	add_up(&to->ns, from->ns);
 	add_up(&to->bytes, from->bytes);
-	for (int i = 0; i < HIST_SLOTS; i++)
-		to->slots[i] += from->slots[i];
+	hist_join(&to->hist, &from->hist);
 }
 
 static struct gpu_tally *tally_of(struct gpu_time *g, struct gpu_process *p, const struct gpu_tally_key *key)

@@ -21,7 +21,7 @@ struct gpu_sum {
 	unsigned long long n, ns;	/* runs, and how long they took */
 	unsigned long long bytes;	/* of copies and memsets */
 	unsigned long long least, most;	/* ns */
-	unsigned long long slots[HIST_SLOTS];
+	struct hist hist;		/* ns */
 };
 
 void gpu_sum_add(struct gpu_sum *to, const struct gpu_sum *from);

@@ -22,7 +22,7 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 	aggregates->processes = processes;
 	aggregates->shares = bpf_object__find_map_by_name(obj, ".data.shares");
 	aggregates->quota = (struct quota){
-		.limit = 64 << 20, .what = "groups of calls by call stack",
+		.limit = 256 << 20, .what = "groups of calls by call stack",
 		.loss = "calls of further groups are not counted",
 	};
 	process_progs_prepare(obj, syms || aggregates->other_records);
@@ -129,16 +129,12 @@ static void add_values(struct aggregates *aggregates, const struct aggregate_key
 		g->least = ~t->least;
 	if (t->most > g->most)
 		g->most = t->most;
-	for (int i = 0; i < AGGREGATE_BINS; i++)
-		g->slots[i] += t->slots[i];
+	hist_join(&g->hist, &t->hist);
 }
 
 static void collect_one(void *ctx, const void *key, const void *values)
 {
-	const struct aggregate_values *t = values;
-
-	for (int cpus = libbpf_num_possible_cpus(); cpus--; t++)
-		add_values(ctx, key, t);
+	add_values(ctx, key, values);
 }
 
 static void add_group(struct aggregate *to, const struct aggregate *from)
@@ -152,8 +148,7 @@ static void add_group(struct aggregate *to, const struct aggregate *from)
 		to->least = from->least;
 	if (from->most > to->most)
 		to->most = from->most;
-	for (int i = 0; i < AGGREGATE_BINS; i++)
-		to->slots[i] += from->slots[i];
+	hist_join(&to->hist, &from->hist);
 }
 
 static void drop(struct aggregates *aggregates, struct aggregate *g)
@@ -248,7 +243,7 @@ static void add_value(struct aggregate *g, unsigned long long value, unsigned lo
 		g->least = shown;
 	if (shown > g->most)
 		g->most = shown;
-	g->slots[hist_slot(shown)] += n;
+	hist_add(&g->hist, shown, n);
 }
 
 void aggregate_add_replays(struct aggregates *aggregates, const struct aggregate_replays *r)

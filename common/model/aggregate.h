@@ -24,8 +24,8 @@ struct aggregate {
 	} key;
 	unsigned long long count, failed;
 	unsigned long long replayed;	/* of count: done by launches of graphs */
-	unsigned long long sum, ns, least, most;	/* least and most: of the values in slots */
-	unsigned long long slots[AGGREGATE_BINS];
+	unsigned long long sum, ns, least, most;	/* least and most: of the values in hist */
+	struct hist hist;
 	char comm[16];		/* of one of its threads */
 	unsigned user;		/* who is charged for it, if charged */
 	bool charged;

@@ -14,29 +14,27 @@ void call_stats_start(struct call_stats_set *set)
 
 struct call_stats call_stats_of(const struct aggregate *g)
 {
-	const struct hist_spread times = hist_spread(g->slots, g->least, g->most);
-
 	return (struct call_stats){
 		.pid = g->key.pid, .comm = g->comm, .func = cuda_fn_of(g->key.key)->name,
 		.stack = g->key.stack, .calls = g->count + g->failed, .failed = g->failed,
 		.count = g->count, .total = g->sum, .mean = g->count ? g->sum / g->count : NO_VALUE,
-		.min = times.min, .max = times.max, .p50 = times.p50, .p95 = times.p95, .p99 = times.p99,
-		.hist = g->slots, .bytes = NO_VALUE, .min_bytes = NO_VALUE, .max_bytes = NO_VALUE,
+		.times = hist_spread(&g->hist, g->least, g->most),
+		.hist = &g->hist, .bytes = NO_VALUE, .min_bytes = NO_VALUE, .max_bytes = NO_VALUE,
 	};
 }
 
 static void add_bytes(struct call_stats *s, const struct call_stats_set *set,
 		      const struct aggregate *g)
 {
-	static const unsigned long long none[HIST_SLOTS];
+	static const struct hist none;
 	const struct aggregate *bytes = aggregate_series(&set->aggregates, g, CALLS_BYTES);
 
-	s->hist_bytes = none;
+	s->hist_bytes = &none;
 	if (!cuda_fn_has_bytes(cuda_fn_of(g->key.key)))
 		return;
 	s->bytes = g->ns;
 	if (bytes && bytes->count) {
-		s->hist_bytes = bytes->slots;
+		s->hist_bytes = &bytes->hist;
 		s->min_bytes = bytes->least;
 		s->max_bytes = bytes->most;
 	}

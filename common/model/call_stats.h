@@ -4,6 +4,7 @@
 #ifndef CALL_STATS_H
 #define CALL_STATS_H
 #include <stddef.h>
+#include "base/log2_hist.h"
 #include "model/aggregate.h"
 
 struct call_stats {
@@ -17,12 +18,13 @@ struct call_stats {
 	unsigned long long calls, failed, count;	/* count: calls that succeeded */
 	double rate;			/* calls per second */
 	/* of the calls that succeeded, ns; NO_VALUE if there are none, except total */
-	unsigned long long total, mean, min, max, p50, p95, p99;
-	const unsigned long long *hist;
+	unsigned long long total, mean;
+	struct hist_spread times;
+	const struct hist *hist;
 	/* bytes that the calls copied, set or allocated; NO_VALUE: not known.  min_bytes, max_bytes
 	 * and hist_bytes need groups of the series CALLS_BYTES. */
 	unsigned long long bytes, min_bytes, max_bytes;
-	const unsigned long long *hist_bytes;
+	const struct hist *hist_bytes;
 };
 
 /* The call statistics of one tool; starts zeroed. */

@@ -496,7 +496,7 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 	m->total.replayed += e->replayed;
 	if (bytes != NO_VALUE) {
 		m->total.bytes += bytes;
-		m->sizes[hist_slot(bytes)]++;
+		m->sizes[hist_row_of(bytes)]++;
 	}
 	message = args->peer || !args->count;	/* or a signal */
 	m->collectives += !message;

@@ -69,7 +69,7 @@ struct communicator {
 	unsigned long long time;	/* when that began, ns */
 	unsigned long long collectives;	/* operations of all ranks, without messages from one to another */
 	struct comm_tally total, before;	/* before: as of the last communicators_interval() */
-	unsigned long long sizes[HIST_SLOTS];	/* of the operations since then, in bytes */
+	unsigned long long sizes[HIST_ROWS];	/* of the operations since then, in bytes */
 	struct comm_op *recent;		/* the last RECENT collectives, the one of each number at number % RECENT; or NULL */
 	struct comm_op message;		/* the last message; its number is 0: none, or none are kept */
 	unsigned long long unknown;	/* launches by the program of graphs that are not known: they may have operations */

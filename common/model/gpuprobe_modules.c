@@ -307,10 +307,10 @@ struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t 
 	return all;
 }
 
-void gpuprobe_sum_slots(const struct gpuprobe_sum *sum, unsigned long long slots[HIST_SLOTS])
+void gpuprobe_sum_rows(const struct gpuprobe_sum *sum, unsigned long long rows[HIST_ROWS])
 {
-	memset(slots, 0, HIST_SLOTS * sizeof(*slots));
-	memcpy(slots, sum->hist, sizeof(sum->hist));
+	memset(rows, 0, HIST_ROWS * sizeof(*rows));
+	memcpy(rows, sum->hist, sizeof(sum->hist));
 }
 
 static struct gpuprobe_process *find_process(const struct gpuprobe_modules *m, unsigned id)

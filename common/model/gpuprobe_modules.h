@@ -127,7 +127,7 @@ void gpuprobe_modules_free(struct gpuprobe_modules *m);
  * adjacent. */
 struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t *n);
 
-/* Copies a histogram to the slots of base/log2_hist.h. */
-void gpuprobe_sum_slots(const struct gpuprobe_sum *sum, unsigned long long slots[HIST_SLOTS]);
+/* Copies a histogram to the rows of base/log2_hist.h. */
+void gpuprobe_sum_rows(const struct gpuprobe_sum *sum, unsigned long long rows[HIST_ROWS]);
 
 #endif

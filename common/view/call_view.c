@@ -10,7 +10,7 @@
 
 void call_stats_text(const struct call_stats *s)
 {
-	const struct hist_totals totals = { s->count, s->total, { s->min, s->p50, s->p95, s->p99, s->max } };
+	const struct hist_totals totals = { s->count, s->total, s->times };
 
 	if (s->pid) {
 		process_text(s->pid, s->comm, s->container);

@@ -43,11 +43,11 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; other figures exclude them */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls */
-	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },	/* ns: shortest */
-	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },	/* ns: longest */
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(p50) },	/* ns: median */
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(p95) },	/* ns: 95th percentile */
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(p99) },	/* ns: 99th percentile */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(times.min) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(times.max) },	/* ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(times.p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(times.p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(times.p99) },	/* ns: 99th percentile */
 	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* ns: calls by time */
 @bytes|	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* with --bytes: bytes: of these calls */
 @bytes|	{ "min_bytes", NULL, 0, OUT_UINT, AT(min_bytes) },	/* with --bytes: bytes: smallest */

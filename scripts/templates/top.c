@@ -44,7 +44,7 @@ static const struct field all_fields[] = {
 	{ "failed", "FAILED", 8, OUT_UINT, AT(failed) },	/* calls that failed */
 	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },	/* of calls that succeeded */
 	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },	/* of calls that succeeded */
-	{ "max_ns", "MAX(us)", 10, OUT_US, AT(max) },	/* longest */
+	{ "max_ns", "MAX(us)", 10, OUT_US, AT(times.max) },	/* longest */
 @bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(bytes) },	/* bytes: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }

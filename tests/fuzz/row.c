@@ -7,8 +7,9 @@
 #include "view/stack_view.h"
 
 struct row {
-	unsigned long long uint, ptr, time, us, slots[HIST_SLOTS];
-	const unsigned long long *hist;
+	unsigned long long uint, ptr, time, us;
+	struct hist counts;
+	const struct hist *hist;
 	char *left, *right;
 	const void *stack;
 	double real;
@@ -34,26 +35,29 @@ static const struct field fields[] = {
 	{ 0 }
 };
 
-static void check_hist(const struct row *r, int shift)
+static void check_spread(struct hist_spread s, unsigned long long least, unsigned long long most)
 {
-	unsigned long long least = 0, most = ~0ull, last = 0;
+	CHECK(s.min == least && least <= s.p50 && s.p50 <= s.p95 && s.p95 <= s.p99 && s.p99 <= most && s.max == most);
+}
+
+static void check_hist(const struct row *r, int unit, unsigned long long least, unsigned long long most)
+{
+	unsigned long long rows[HIST_ROWS];
 
 	capture(false);
-	hist_text(r->slots, shift % 3);
+	hist_text(r->hist, unit);
 	CHECK(printable(captured(), true) >= 0);
-	for (int percent = 0; percent <= 100; percent += 10) {
-		unsigned long long value = hist_percentile(r->slots, percent, least, most);
-
-		CHECK(value >= last);
-		last = value;
-	}
+	hist_rows(r->hist, rows);
+	check_spread(hist_spread(r->hist, least, most), least, most);
+	check_spread(hist_rows_spread(rows, least, most), least, most);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	int shift = take(&in, 1) % HIST_SLOTS;
-	struct row r = { .hist = r.slots };
+	int unit = take(&in, 1) % 3;
+	unsigned long long least, most;
+	struct row r = { .hist = &r.counts };
 	bool json;
 
 	json = take(&in, 1) & 1;
@@ -68,8 +72,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		r.dim[i] = take(&in, 4);
 	r.left = take_text(&in);
 	r.right = take_text(&in);
-	while (in.left)
-		r.slots[take(&in, 1) % HIST_SLOTS] = take(&in, 8);
+	least = take(&in, 8);
+	most = take(&in, 8);
+	while (in.left) {
+		int slot = take(&in, 2) % HIST_SLOTS;
+
+		r.counts.slots[slot] = take(&in, 8);
+		r.counts.mixed[slot / 64] ^= take(&in, 8);
+	}
 	capture(false);
 	out_head(fields);
 	out_row(fields, &r);
@@ -77,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(is_json(captured()));
 	else
 		CHECK(printable(captured(), true) >= 0);
-	check_hist(&r, shift);
+	check_hist(&r, unit, least < most ? least : most, least < most ? most : least);
 	free(r.left);
 	free(r.right);
 	return 0;

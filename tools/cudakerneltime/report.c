@@ -118,7 +118,7 @@ struct kernel_line {
 	struct hist_totals runs;
 	unsigned long long blocks, block_total, block_min, block_p50, block_p95, block_p99, block_max;
 	double tail;
-	unsigned long long slots[HIST_SLOTS];
+	unsigned long long rows[HIST_ROWS];
 	const unsigned long long *hist;
 	const struct stack *stack;
 };
@@ -148,7 +148,7 @@ static const struct field all_fields[] = {
 	{ "block_max_ns", NULL, 0, OUT_UINT, AT(block_max) },	/* ns: longest */
 	{ "tail", NULL, 0, OUT_REAL, AT(tail) },	/* slowest divided by median block, over all launches */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
-	{ "ns", NULL, 0, OUT_HIST, AT(hist) },	/* ns: launches by time */
+	{ "ns", NULL, 0, OUT_ROWS, AT(hist) },	/* ns: launches by time */
 	{ 0 }
 };
 
@@ -187,16 +187,21 @@ static void print_json(struct kernel_report *r, const struct kernel_row *row)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		fields[i] = all_fields[i];
 	fields[STACK].key = r->stacks ? "stack" : NULL;
-	time_steps_log2(&row->runs, line.slots);
-	line.hist = line.slots;
+	time_steps_rows(&row->runs, line.rows);
+	line.hist = line.rows;
 	out_row(fields, &line);
 }
 
-static void print_times(unsigned long long count, const unsigned long long *ns)
+static void print_times(const struct hist_totals *t)
 {
-	printf("%9llu", count);
-	for (int i = 0; i < 6; i++)
-		printf(" %9s", out_ns(ns[i]));
+	const struct hist_spread *s = &t->spread;
+
+	printf("%9llu %9s", t->count, out_ns(t->total));
+	printf(" %9s", out_ns(s->min));
+	printf(" %9s", out_percentile(s->p50, s->about_p50, OUT_UNIT_NS));
+	printf(" %9s", out_percentile(s->p95, s->about_p95, OUT_UNIT_NS));
+	printf(" %9s", out_percentile(s->p99, s->about_p99, OUT_UNIT_NS));
+	printf(" %9s", out_ns(s->max));
 }
 
 static void print_name(const char *name)
@@ -209,10 +214,8 @@ static void print_name(const char *name)
 static void runs_text(struct kernel_report *r, const struct kernel_row *row)
 {
 	struct kernel_line l = line_of(r, row);
-	const struct hist_spread *s = &l.runs.spread;
 
-	print_times(l.runs.count, (unsigned long long[]){
-		l.runs.total, s->min, s->p50, s->p95, s->p99, s->max });
+	print_times(&l.runs);
 	print_name(kernel_report_name(r, row->key.site, true));
 	if (r->stacks)
 		stack_text(l.stack);
@@ -222,8 +225,10 @@ static void blocks_text(struct kernel_report *r, const struct kernel_row *row)
 {
 	struct kernel_line l = line_of(r, row);
 
-	print_times(l.blocks, (unsigned long long[]){
-		l.block_total, l.block_min, l.block_p50, l.block_p95, l.block_p99, l.block_max });
+	const bool about = l.block_min != l.block_max;
+
+	print_times(&(struct hist_totals){ l.blocks, l.block_total, {
+		l.block_min, l.block_p50, l.block_p95, l.block_p99, l.block_max, about, about, about } });
 	printf(" %6.1f", l.tail);
 	print_name(kernel_report_name(r, row->key.site, true));
 }

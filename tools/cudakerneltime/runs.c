@@ -4,24 +4,7 @@
 #include "base/util.h"
 #include "cudakerneltime/runs.h"
 
-/* Values below 2^(bits + 1) have one step each; above, an octave has 2^bits steps. */
-static unsigned step_of(unsigned long long ns, unsigned bits)
-{
-	unsigned log2 = 63 - __builtin_clzll(ns | 1);
-
-	if (log2 <= bits)
-		return ns;
-	return ((log2 - bits) << bits) + (ns >> (log2 - bits));
-}
-
-static unsigned long long step_low(unsigned step, unsigned bits)
-{
-	unsigned octave = step >> bits;
-
-	if (octave < 2)
-		return step;
-	return ((unsigned long long)(step & ((1u << bits) - 1)) + (1ull << bits)) << (octave - 1);
-}
+enum { TIME_BITS = 4 /* of a step: base/hist_slot.h */, GPU_STEP_BITS = 2 };
 
 static unsigned long long clamp(unsigned long long ns, unsigned long long min, unsigned long long max)
 {
@@ -30,7 +13,7 @@ static unsigned long long clamp(unsigned long long ns, unsigned long long min, u
 
 void time_steps_add(struct time_steps *t, unsigned long long ns)
 {
-	unsigned step = step_of(ns, 4);
+	unsigned step = hist_slot(ns, hist_shift(hist_log2(ns), TIME_BITS), TIME_BITS);
 
 	if (!t->count++ || ns < t->min)
 		t->min = ns;
@@ -52,33 +35,27 @@ void time_steps_join(struct time_steps *t, const struct time_steps *more)
 		t->n[i] += more->n[i];
 }
 
-/* The middle of the step that has the value below which percent of all lie. */
-static unsigned long long percentile(const struct time_steps *t, unsigned percent)
+static struct hist_range step_range(const void *from, unsigned step)
 {
-	unsigned long long want = (t->count * percent + 99) / 100, seen = 0;
-	unsigned step = 0;
+	const struct time_steps *t = from;
 
-	while (step < TIME_STEPS - 1 && (seen += t->n[step]) < want)
-		step++;
-	return clamp((step_low(step, 4) + step_low(step + 1, 4) - 1) / 2, t->min, t->max);
+	return (struct hist_range){ hist_low(step, TIME_BITS), hist_high(step, TIME_BITS), t->n[step] };
 }
 
 struct hist_totals time_steps_totals(const struct time_steps *t)
 {
-	if (!t->count)
-		return (struct hist_totals){ .spread = { NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE } };
+	const struct hist_counts steps = { t, TIME_STEPS, step_range };
+
 	return (struct hist_totals){
 		.count = t->count, .total = t->total,
-		.spread = { t->min, percentile(t, 50), percentile(t, 95), percentile(t, 99), t->max },
+		.spread = hist_counts_spread(&steps, t->count ? t->min : NO_VALUE, t->max),
 	};
 }
 
-void time_steps_log2(const struct time_steps *t, unsigned long long *slots)
+void time_steps_rows(const struct time_steps *t, unsigned long long rows[HIST_ROWS])
 {
-	for (unsigned i = 0; i < TIME_STEPS; i++) {
-		if (t->n[i])
-			slots[63 - __builtin_clzll(step_low(i, 4) | 1)] += t->n[i];
-	}
+	for (unsigned i = 0; i < TIME_STEPS; i++)
+		rows[hist_row_of(hist_low(i, TIME_BITS))] += t->n[i];
 }
 
 /* Returns the time in the middle of a quarter of an octave (abi/gpu.h: enum gpu_step), within [min, max]. */
@@ -86,7 +63,7 @@ static unsigned long long gpu_step_ns(unsigned step, unsigned long long min, uns
 {
 	if (step >= GPU_STEPS - 1)
 		return max;
-	return clamp((step_low(step, 2) + step_low(step + 1, 2) - 1) / 2, min, max);
+	return clamp((hist_low(step, GPU_STEP_BITS) + hist_high(step, GPU_STEP_BITS)) / 2, min, max);
 }
 
 /* The four records of a run are adjacent; other records between them have overwritten the rest. */

@@ -63,8 +63,8 @@ void time_steps_join(struct time_steps *t, const struct time_steps *more);
 /* Returns what hist_table() prints. */
 struct hist_totals time_steps_totals(const struct time_steps *t);
 
-/* Adds the counts to HIST_SLOTS slots of base/log2_hist.h. */
-void time_steps_log2(const struct time_steps *t, unsigned long long *slots);
+/* Adds the counts to the rows of base/log2_hist.h. */
+void time_steps_rows(const struct time_steps *t, unsigned long long rows[HIST_ROWS]);
 
 /* Reads a module's new records, and calls back for each run and block. */
 void run_reader_add(struct run_reader *reader, const struct gpuprobe_module *module, const struct gpu_record *records,

@@ -226,7 +226,7 @@ static void set_gpu(const struct launch_view *v, struct launch_line *l)
 	l->gpu_n = l->gpu_unknown ? NO_VALUE : s->n;
 	l->gpu_ns = l->gpu_unknown ? NO_VALUE : s->ns;
 	l->gpu_mean = s->n ? s->ns / s->n : NO_VALUE;
-	l->gpu_spread = hist_spread(s->slots, s->n ? s->least : NO_VALUE, s->most);
+	l->gpu_spread = hist_spread(&s->hist, s->n ? s->least : NO_VALUE, s->most);
 	l->gpu_share = l->gpu_unknown ? NAN : v->interval > 0 ? s->ns / 1e9 / v->interval : 0;
 }
 
@@ -528,12 +528,15 @@ static void graph_columns(FILE *f, const struct launch_line *l)
 
 static void gpu_columns(FILE *f, const struct launch_line *l)
 {
+	char p99[32];
+
 	if (l->gpu_unknown)
 		fprintf(f, " %10s %5s", "-", "-");
 	else
 		fprintf(f, " %10.3f %5.1f", l->gpu.ns / 1e6, 100 * l->gpu_share);
+	snprintf(p99, sizeof(p99), "%s%.1f", l->gpu_spread.about_p99 ? "~" : "", l->gpu_spread.p99 / 1e3);
 	if (l->gpu.n)
-		fprintf(f, " %9.1f %9.1f", l->gpu_mean / 1e3, l->gpu_spread.p99 / 1e3);
+		fprintf(f, " %9.1f %9s", l->gpu_mean / 1e3, p99);
 	else
 		fprintf(f, " %9s %9s", "-", "-");
 }

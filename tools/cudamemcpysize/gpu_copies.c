@@ -15,7 +15,7 @@ struct gpu_row {
 	unsigned long long time, rate;	/* rate: bytes/s */
 	struct gpu_sum sum;
 	struct hist_spread spread;
-	const unsigned long long *slots;
+	const struct hist *hist;
 	int pid;			/* 0: all processes; comm likewise */
 	unsigned int device, order;	/* order: of the direction */
 	const char *comm, *container, *direction;
@@ -40,7 +40,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "max_ns", NULL, 0, OUT_UINT, AT(spread.max) },	/* the longest */
 	{ "p50_ns", NULL, 0, OUT_UINT, AT(spread.p50) },	/* median */
 	{ "p99_ns", NULL, 0, OUT_UINT, AT(spread.p99) },	/* 99th percentile */
-	{ "hist_ns", NULL, 0, OUT_HIST, AT(slots) },	/* copies by time */
+	{ "hist_ns", NULL, 0, OUT_HIST, AT(hist) },	/* copies by time */
 	{ 0 }
 };
 
@@ -107,8 +107,8 @@ static void print_text(const struct gpu_row *r)
 	printf("%s on GPU %s: %llu of %s", r->direction, device_text(r->device, device), r->sum.n, out_amount(r->sum.bytes, OUT_UNIT_BYTES));
 	printf(" in %s", out_ns(r->sum.ns));
 	printf(" at %s", out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
-	printf("; median %s", out_ns(r->spread.p50));
-	printf(", P99 %s\n", out_ns(r->spread.p99));
+	printf("; median %s", out_percentile(r->spread.p50, r->spread.about_p50, OUT_UNIT_NS));
+	printf(", P99 %s\n", out_percentile(r->spread.p99, r->spread.about_p99, OUT_UNIT_NS));
 }
 
 void gpu_copies_report(struct gpu_copies *g, struct process_table *processes, unsigned long long now)
@@ -123,8 +123,8 @@ void gpu_copies_report(struct gpu_copies *g, struct process_table *processes, un
 		struct gpu_row *row = &r.all[i];
 
 		row->rate = row->sum.ns ? row->sum.bytes * 1e9 / row->sum.ns : 0;
-		row->slots = row->sum.slots;
-		row->spread = hist_spread(row->sum.slots, row->sum.least, row->sum.most);
+		row->hist = &row->sum.hist;
+		row->spread = hist_spread(&row->sum.hist, row->sum.least, row->sum.most);
 		if (out_is_json())
 			out_row(all_fields, row);
 		else

@@ -83,8 +83,8 @@ struct site_row {
 	const char *kernel, *symbol, *file, *kind, *space, *op;
 	unsigned long long line, bytes, count, cycles, ns;
 	struct hist_spread spread;
-	unsigned long long slots[HIST_SLOTS];
-	const unsigned long long *hist;		/* = slots */
+	unsigned long long rows[HIST_ROWS];
+	const unsigned long long *hist;		/* = rows */
 };
 
 OUT_WORD(row_type, "site");
@@ -110,7 +110,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* cycles: 95th percentile */
 	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },	/* cycles: 99th percentile */
 	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* cycles: longest */
-	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* cycles: accesses by time */
+	{ "hist", NULL, 0, OUT_ROWS, AT(hist) },	/* cycles: accesses by time */
 	{ 0 }
 };
 
@@ -126,9 +126,9 @@ static void site_row(struct site_row *row, const struct gpuprobe_total *total, c
 		.bytes = site->bytes ? site->bytes : NO_VALUE, .count = total->sum.count,
 		.cycles = total->sum.sum, .ns = total->ns < 0 ? NO_VALUE : (unsigned long long)total->ns,
 	};
-	gpuprobe_sum_slots(&total->sum, row->slots);
-	row->spread = hist_spread(row->slots, total->sum.min, total->sum.max);
-	row->hist = row->slots;
+	gpuprobe_sum_rows(&total->sum, row->rows);
+	row->spread = hist_rows_spread(row->rows, total->sum.min, total->sum.max);
+	row->hist = row->rows;
 }
 
 static void head(const struct site_row *r)
@@ -162,7 +162,7 @@ static void site_row_print(const struct site_row *r, bool first)
 	}
 	head(r);
 	hist_table(&table, OUT_UNIT_CYCLES);
-	hist_text(r->slots, OUT_UNIT_CYCLES);
+	hist_rows_text(r->rows, OUT_UNIT_CYCLES);
 	putchar('\n');
 	out_line_end();
 }

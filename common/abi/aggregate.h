@@ -2,6 +2,7 @@
 /* Calls counted in groups with a histogram each, as the probes keep and send them. */
 #ifndef AGGREGATE_ABI_H
 #define AGGREGATE_ABI_H
+#include <stddef.h>
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "abi/slot.h"
@@ -37,8 +38,12 @@ enum { AGGREGATE_SLOTS = 32 };
 struct aggregate_slot {
 	struct slot slot;
 	struct aggregate_key key;
+	unsigned long long unused[3];	/* so that the slots of a power of two are in one cache line */
 	struct aggregate_values values;
 };
+
+_Static_assert(sizeof(struct aggregate_slot) % 64 == 0 && offsetof(struct aggregate_slot, values.hist.slots) % 64 == 0,
+	       "whole cache lines");
 
 /* Values of aggregate_record.head.kind. */
 enum { AGGREGATE_CALL, AGGREGATE_FAILED };

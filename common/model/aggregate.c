@@ -22,7 +22,7 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 	aggregates->processes = processes;
 	aggregates->shares = bpf_object__find_map_by_name(obj, ".data.shares");
 	aggregates->quota = (struct quota){
-		.limit = 256 << 20, .what = "groups of calls by call stack",
+		.limit = 128 << 20, .what = "groups of calls by call stack",
 		.loss = "calls of further groups are not counted",
 	};
 	process_progs_prepare(obj, syms || aggregates->other_records);

@@ -17,7 +17,7 @@ no_classes=
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
-	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
+	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/~N/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
 		s/N (bytes|[KMGTP]iB)/N bytes/g; s/N [kMGT]?B\/s/N B\/s/g; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/((train|ranks)\.py\:): \1:
 		s/^train;.*;main;/train;main;/; s/^pythonN;.*;<module>/pythonN;<module>/
 		s/ +/ /g; s/ $//'"$no_classes"

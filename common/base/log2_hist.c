@@ -52,6 +52,14 @@ static unsigned long long between(unsigned long long low, unsigned long long hig
 	return low + (unsigned long long)((double)(high - low) * share);
 }
 
+/* Returns the estimate for the values from low to high if they are evenly spread, and this share of them is below. */
+static unsigned long long interpolated(unsigned long long low, unsigned long long high, double share)
+{
+	unsigned long long n = high - low, part = share < 1 ? (double)n * share : n;
+
+	return part < n ? low + part : high;
+}
+
 static unsigned __int128 count(const struct hist_counts *c)
 {
 	unsigned __int128 total = 0;
@@ -86,6 +94,8 @@ static unsigned long long percentile(const struct hist_counts *c, unsigned int p
 	r.low = clamp(r.low, least, most);
 	r.high = seen == total ? most : clamp(r.high, least, most);
 	*about = r.low != r.high;
+	if (c->interpolate)
+		return interpolated(r.low, r.high, 1 - (double)(seen - rank) / r.n);
 	return *about ? between(r.low, r.high) : r.low;
 }
 
@@ -112,7 +122,7 @@ static struct hist_range slot_range(const void *from, unsigned int slot)
 
 struct hist_spread hist_spread(const struct hist *h, unsigned long long least, unsigned long long most)
 {
-	return hist_counts_spread(&(struct hist_counts){ h, HIST_SLOTS, slot_range }, least, most);
+	return hist_counts_spread(&(struct hist_counts){ h, HIST_SLOTS, false, slot_range }, least, most);
 }
 
 static struct hist_range row_range(const void *from, unsigned int row)
@@ -125,5 +135,5 @@ static struct hist_range row_range(const void *from, unsigned int row)
 struct hist_spread hist_rows_spread(const unsigned long long rows[HIST_ROWS], unsigned long long least,
 				    unsigned long long most)
 {
-	return hist_counts_spread(&(struct hist_counts){ rows, HIST_ROWS, row_range }, least, most);
+	return hist_counts_spread(&(struct hist_counts){ rows, HIST_ROWS, true, row_range }, least, most);
 }

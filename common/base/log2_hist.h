@@ -36,8 +36,7 @@ void hist_join(struct hist *to, const struct hist *from);
 void hist_rows(const struct hist *h, unsigned long long rows[HIST_ROWS]);
 
 /* What a histogram's table has beside count and total.  A percentile is the smallest value that so many percent of all do
- * not exceed.  about_...: that value is not known, only its slot; the estimate is in the slot, and off by at most the same
- * share of any value there. */
+ * not exceed.  about_...: it is an estimate: only the slot of that value is known. */
 struct hist_spread {
 	unsigned long long min, p50, p95, p99, max;
 	bool about_p50, about_p95, about_p99;
@@ -47,7 +46,7 @@ struct hist_spread {
  * (base/util.h) if there are no values, when least must be larger than most.  Estimates are at most 1/17 off. */
 struct hist_spread hist_spread(const struct hist *h, unsigned long long least, unsigned long long most);
 
-/* The same if only the rows are known.  Estimates are at most 1/3 off. */
+/* The same if only the rows are known.  Estimates are interpolated, and less than a factor of two off. */
 struct hist_spread hist_rows_spread(const unsigned long long rows[HIST_ROWS], unsigned long long least,
 				    unsigned long long most);
 
@@ -56,6 +55,7 @@ struct hist_range { unsigned long long low, high, n; };
 struct hist_counts {
 	const void *from;
 	unsigned int slots;
+	bool interpolate;	/* else the largest error is the same share of all values of a slot */
 	struct hist_range (*range)(const void *from, unsigned int slot);
 };
 struct hist_spread hist_counts_spread(const struct hist_counts *counts, unsigned long long least, unsigned long long most);

@@ -44,7 +44,7 @@ static struct hist_range step_range(const void *from, unsigned step)
 
 struct hist_totals time_steps_totals(const struct time_steps *t)
 {
-	const struct hist_counts steps = { t, TIME_STEPS, step_range };
+	const struct hist_counts steps = { t, TIME_STEPS, false, step_range };
 
 	return (struct hist_totals){
 		.count = t->count, .total = t->total,

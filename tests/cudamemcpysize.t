@@ -99,6 +99,13 @@ done
 run cudamemcpysize -c "$bin/mem $thirds"
 lines 1 '^      3027    94\.6 MiB    16\.0 KiB    32\.0 KiB    48\.0 KiB    48\.0 KiB    48\.0 KiB$'
 
+it "… also of more groups than a CPU has room for: 101 processes"
+run cudamemcpysize -Pjc "for i in \$(seq 101); do $bin/mem $thirds & done; wait"
+json 101 '.count == 3027 and .min == 16384 and .p50 == 32768 and .p95 == 49152 and .p99 == 49152 and .max == 49152 and
+	.hist == [[16384,32767,1009],[32768,65535,2018]] and .comm == "mem"'
+json 101 true
+silent
+
 it "… or at most 6 % off, then with ~"
 run cudamemcpysize -jc "$bin/mem copy 1009 1000 h2d copy 1009 70000 h2d copy 23 2m h2d"
 json 1 '.p50 > 70000 * 0.94 and .p50 < 70000 * 1.06 and .p95 > 70000 * 0.94 and .p95 < 70000 * 1.06 and .p99 == 2097152'

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086,SC2154 # words or none; tmp: the words'
 # The slots of histograms and their percentiles: common/base/hist_slot.h and log2_hist.h, by tests/unit/hist.c.
 
 it "every value has a slot and a row; percentiles are exact or marked as estimates, near, in order, whatever the counts"

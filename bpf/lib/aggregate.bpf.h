@@ -17,8 +17,8 @@ const volatile bool aggregate_streams;	/* and by stream */
 /* Changed by user space, which then owns what was counted before. */
 volatile __u32 aggregate_epoch;
 
-/* A program can be interrupted by another thread's on the same CPU: hence the atomic operations,
- * which cost little without contention. */
+/* A program can be interrupted by another thread's on the same CPU, and a value in the map is shared by all: hence the
+ * atomic operations, which cost little without contention. */
 
 /* For keys whose element in aggregate_slots has another key.  Not per CPU: a value has 4 KiB. */
 enum { AGGREGATES = 16384 /* of an epoch */ };

@@ -676,6 +676,8 @@ void gpu_time_ended(void *ctx, const struct process_event *event)
 static void end_interval(struct gpu_process *p)
 {
 	for (struct gpu_tally *t = p->tallies; t; t = t->hh.next) {
+		if (!t->pending.n && !t->last.n)	/* spares copies of 4 KiB */
+			continue;
 		t->last = t->pending;
 		gpu_sum_add(&t->total, &t->pending);
 		t->pending = (struct gpu_sum){ 0 };

@@ -26,6 +26,7 @@
 #define RECORDS_BYTES (8 * 1024 * 1024)
 #include "lib/frames.bpf.h"
 #include "lib/graph.bpf.h"
+#include "lib/host_time.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_names.bpf.h"
@@ -52,6 +53,7 @@ struct thread_data {
 	struct frames frames;
 	struct launch_frame of_frame[FRAMES];
 	struct launch_first first;
+	struct host_thread host;
 	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
@@ -71,6 +73,7 @@ const volatile bool launch_stacks;
 const volatile bool launch_streams;	/* count by stream */
 const volatile bool launch_graphs;	/* show graphs: where they are made, their copies and memory */
 const volatile bool launch_each;	/* send a record of each launch */
+const volatile bool launch_hosts;	/* send what threads do between launches and copies */
 const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
 /* Runtime launches that did not reach the driver. */
@@ -371,6 +374,8 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 		return false;
 	if (launch_each)
 		send_each(key);
+	if (launch_hosts)
+		t->data.host.called = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&c->launches, n);
 	c->oversized = shape_impossible(s);
 	if (c->oversized)
@@ -384,6 +389,18 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	if (p)
 		p->key = *key;
 	return p;
+}
+
+/* A copy or memset, for the gaps that it ends. */
+RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!task_wanted() || !program_of(t, thread_pid()))
+		return false;
+	host_call(ctx, &t->data.host, t->call.sp, now);
+	t->data.host.called = now;
+	return false;
 }
 
 static __always_inline bool enter(struct pt_regs *ctx)
@@ -410,12 +427,31 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return enter_graph(ctx, t, row, id);
 	if (launch_graphs && cuda_classes[id] != CUDA_LAUNCH)
 		return enter_captured(t, row, id);
+	if (launch_hosts && (cuda_classes[id] == CUDA_COPY || cuda_classes[id] == CUDA_SET))
+		return enter_copy(ctx, t);
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
 	if (launch_again(t, row, id, driver))
 		return false;
 	return launch_enter(ctx, t, row, id, driver);
+}
+
+/* What the thread did before comes before the call's records. */
+static __always_inline bool entered(struct pt_regs *ctx)
+{
+	struct thread *t = launch_hosts ? thread_known() : NULL;
+	bool wanted;
+
+	if (!t)
+		return enter(ctx);
+	t->data.host.busy = true;
+	barrier();
+	host_back(&t->data.host, bpf_ktime_get_ns());
+	wanted = enter(ctx);
+	barrier();
+	t->data.host.busy = false;
+	return wanted;
 }
 
 static __always_inline void leave_name(struct thread *t, const struct name_call *c, __u64 id, int ret)
@@ -482,7 +518,7 @@ RARELY void leave(struct pt_regs *ctx)
 
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)
 {
-	enter(ctx);
+	entered(ctx);
 	return 0;
 }
 
@@ -496,7 +532,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
 	if (!session_returns(ctx))
-		return !enter(ctx);
+		return !entered(ctx);
 	leave(ctx);
 	return 0;
 }
@@ -516,6 +552,32 @@ PROCESS_PROGRAMS(launch_dropped)
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	process_forked(ctx);
+	return 0;
+}
+
+/* Loaded only on request: it runs at every switch of every CPU … */
+SEC("tp_btf/sched_switch") int host_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	struct thread *t;
+
+	t = bpf_task_storage_get(&threads, prev, NULL, 0);
+	if (t)
+		host_leaves(ctx, &t->data.host, prev, now);
+	t = bpf_task_storage_get(&threads, next, NULL, 0);
+	if (t)
+		host_returns(&t->data.host, now);
+	return 0;
+}
+
+/* … and this one on each CPU every HOST_SAMPLE_NS. */
+SEC("perf_event") int host_sample(void *ctx)
+{
+	struct thread *t = thread_known();
+
+	if (t)
+		host_sampled(ctx, &t->data.host, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cli/top_screen.h"
+#include "cudalaunchtop/gap_view.h"
+#include "cudalaunchtop/gaps.h"
 #include "cudalaunchtop/launch_probes.h"
 #include "cudalaunchtop/launch_view.h"
 #include "gputime/gpu_calls.h"
@@ -41,6 +43,7 @@ static const struct usage usage = {
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --graphs -p 181 -d 10 # CUDA graphs: what they run, how often\n"
 	"  cudalaunchtop --gpu-time -c ./train # how long kernels run on the GPU\n"
+	"  cudalaunchtop --gaps -c ./train     # what threads did while the GPU waited\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n"
 	"  cudalaunchtop --pprof launches.pb.gz -c ./train # for go tool pprof\n",
 };
@@ -63,6 +66,9 @@ struct top {
 	bool gpu_time, nodes;	/* nodes: of each kernel of a graph */
 	const char *sample;		/* of GPU time: "RUN/PERIOD" */
 	struct gpu_time gpu;
+	bool by_gap;
+	struct gaps gaps;
+	struct gap_view gap_view;
 	char *who;
 	unsigned classes;
 	struct session session;
@@ -216,12 +222,26 @@ static void report_folded(const struct launch_view *v)
 	}
 }
 
+static void report_gaps(struct top *t)
+{
+	struct gap_view *v = &t->gap_view;
+
+	v->now = clock_ns();
+	gap_view(v);
+	v->since = v->now;
+	gaps_clear(&t->gaps);
+}
+
 /* Reports the launches in the interval or, if whole, since the start. */
 static void report_block(struct top *t, bool whole)
 {
 	struct launch_view *v = &t->view;
 	size_t n;
 
+	if (t->by_gap) {
+		report_gaps(t);
+		return;
+	}
 	launch_view_count(v, whole);
 	n = v->rows ? (size_t)v->rows : out_is_json() ? v->n : TEXT_ROWS;
 	n = n < v->n ? n : v->n;
@@ -249,7 +269,8 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct top *t = ctx;
 
-	launches_record(t->view.launches, data, size);
+	if (!t->by_gap || !host_threads_record(&t->gaps.threads, data, size))
+		launches_record(t->view.launches, data, size);
 	return 0;
 }
 
@@ -260,6 +281,8 @@ static bool tick(void *ctx)
 	launch_probes_tick(&t->probes);
 	if (t->gpu_time)
 		gpu_time_tick(&t->gpu);
+	if (t->by_gap)
+		gaps_tick(&t->gaps, false);
 	launches_tick(t->view.launches);
 	return !screen_is_open() || top_view_keys(&t->view.screen);
 }
@@ -280,6 +303,8 @@ static void check_gpu_time(struct top *t)
 	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0) | (v->stacks ? GPUTIME_LAUNCHES : 0);
 	if (t->sample)
 		gpu_time_sample(&t->gpu, t->sample);
+	if (t->by_gap)
+		t->gpu.want |= GPUTIME_COPIES | GPUTIME_COPY_CALLS;
 	v->gpu = &t->gpu;
 	v->only = t->session.devices;
 	if (v->sort < 0)
@@ -297,11 +322,25 @@ static void check_names(struct top *t)
 		v->names = t->folded ? KERNEL_BRIEF : KERNEL_SHORT;
 }
 
+static void check_gaps(struct top *t)
+{
+	struct launch_view *v = &t->view;
+
+	if (!t->by_gap)
+		return;
+	if (v->by_graph || v->by_process || v->streams || v->failed)
+		usage_error("--gaps cannot be combined with --graphs, --per-process, --per-stream or --failed");
+	if (t->sample || v->full || v->names >= 0 || v->sort >= 0 || t->profile.path)
+		usage_error("--gaps cannot be combined with --sample, --full, --kernel-names, --sort or --pprof");
+	t->gpu_time = v->stacks = t->batch = true;
+}
+
 static void check(void *ctx)
 {
 	struct top *t = ctx;
 	struct launch_view *v = &t->view;
 
+	check_gaps(t);
 	check_names(t);
 	check_gpu_time(t);
 	if (v->sort < 0)
@@ -314,12 +353,24 @@ static void check(void *ctx)
 		usage_error("--per-process and --stacks are mutually exclusive");
 	t->view.stacks |= v->by_graph;
 	t->view.profile = &t->profile;
-	t->classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES | (v->by_graph ? CAPTURED_CLASSES : 0);
+	t->classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES | (v->by_graph ? CAPTURED_CLASSES : 0) |
+		     (t->by_gap ? 1 << CUDA_COPY | 1 << CUDA_SET : 0);
 	t->view.devices.several = t->session.devices;
 	t->session.probes.return_classes = 1 << CUDA_NAME | 1 << CUDA_GRAPH | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0) |
 					  (v->by_graph ? CAPTURED_CLASSES : 0);
 	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && (!v->stacks || v->by_graph))
 		t->session.probes.detachable_classes = 1 << CUDA_LAUNCH;
+}
+
+/* The programs that see what threads do are loaded only where they can run. */
+static void open_gaps(struct top *t)
+{
+	const bool hosts = t->by_gap && host_threads_can(t->session.inject);
+
+	t->skel->rodata->launch_hosts = t->by_gap;
+	t->gaps.threads.switches = hosts;
+	bpf_program__set_autoload(t->skel->progs.host_switch, hosts);
+	bpf_program__set_autoload(t->skel->progs.host_sample, hosts);
 }
 
 static void *open_skel(void *ctx)
@@ -336,6 +387,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->launch_streams = t->view.streams;
 	t->skel->rodata->launch_each = t->gpu.sites;
 	t->skel->rodata->launch_pairs = t->session.layer == SESSION_LAYER_ALL;
+	open_gaps(t);
 	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
 	return t->skel;
 }
@@ -345,6 +397,30 @@ static void on_launch(void *ctx, const struct launch_made *e, const struct stack
 	struct top *t = ctx;
 
 	gpu_time_launched(&t->gpu, e->key.pid, &(struct gpu_launch){ .tid = e->tid, .own_tid = e->own_tid, .time = e->time, .site = stack });
+}
+
+/* A copy or memset. */
+static void on_host_call(void *ctx, int pid, const struct gpu_launch *call)
+{
+	struct top *t = ctx;
+
+	gpu_time_launched(&t->gpu, pid, call);
+}
+
+/* Call after gpu_time_open(), which first hands over what an ended process ran. */
+static void loaded_gaps(struct top *t)
+{
+	t->gpu.on_run = gaps_run;
+	t->gpu.ctx = &t->gaps;
+	t->gaps.only = t->session.devices;
+	t->gaps.threads.on_call = on_host_call;
+	t->gaps.threads.ctx = t;
+	t->gap_view = (struct gap_view){
+		.gaps = &t->gaps, .processes = &t->session.processes, .folded = t->folded, .rows = t->view.rows, .since = clock_ns(),
+	};
+	gaps_open(&t->gaps, &t->session.processes);
+	host_threads_open(&t->gaps.threads, t->session.syms, &t->session.processes, t->skel->progs.host_sample);
+	process_on_end(&t->session.processes, gaps_ended, &t->gaps);
 }
 
 static void loaded(void *ctx)
@@ -368,6 +444,8 @@ static void loaded(void *ctx)
 		gpu_time_open(&t->gpu, &t->session.processes);
 		t->gpu.keep = t->session.pid_list || t->session.command;
 		process_on_end(&t->session.processes, gpu_time_ended, &t->gpu);
+		if (t->by_gap)
+			loaded_gaps(t);
 		if (t->session.command)
 			gpu_time_begin(&t->gpu);
 	}
@@ -398,6 +476,8 @@ static int stop(void *ctx, int sig)
 	screen_close();
 	if (t->gpu_time)
 		gpu_time_stop(&t->gpu);
+	if (t->by_gap)
+		gaps_tick(&t->gaps, true);
 	if (t->live || !t->events.counted_out)
 		report_block(t, t->live || !t->events.interval_ns);
 	if (launches_impossible(t->view.launches) && !t->view.failed)
@@ -412,6 +492,8 @@ static int finish(void *ctx, int status)
 
 	if (t->gpu_time)
 		gpu_time_close(&t->gpu);
+	if (t->by_gap)
+		gaps_close(&t->gaps);
 	if (t->view.launches->lost_nodes)
 		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, t->view.launches->lost_nodes);
 	launches_free(t->view.launches);
@@ -441,6 +523,7 @@ int main(int argc, char **argv)
 		OPT_KERNEL_NAMES(&top.view.names, "how text calls kernels; default: short, with --folded: brief"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "show the time of kernels on the GPU, by CUPTI"),
+		OPT_FLAG(0, "gaps", &top.by_gap, "show when the GPU waited for the host, and what threads did then"),
 		OPT_FLAG(0, "graph-nodes", &top.nodes, "with --gpu-time: of each kernel of a graph, not the whole"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),

@@ -461,8 +461,9 @@ static __noinline const struct python_process *python_here(void)
 	return pid ? bpf_map_lookup_elem(&python_processes, &pid) : NULL;
 }
 
-/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if user space has not found Python in the process. */
-VERIFIED_ONCE __u32 python_all(struct python_frames *to)
+/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if user space has not found Python in the process.
+ * flags: of bpf_task_storage_get(); 0 where nothing may be allocated. */
+VERIFIED_ONCE __u32 python_all(struct python_frames *to, __u64 flags)
 {
 	const struct python_process *p = python_here();
 	struct python_thread *t;
@@ -473,10 +474,9 @@ VERIFIED_ONCE __u32 python_all(struct python_frames *to)
 		to->frame[0] = python_note(p->loss);
 		return 1;
 	}
-	t = bpf_task_storage_get(&python_threads, bpf_get_current_task_btf(), NULL,
-				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t = bpf_task_storage_get(&python_threads, bpf_get_current_task_btf(), NULL, flags);
 	if (!t) {
-		to->frame[0] = python_note(PYTHON_NO_MEMORY);
+		to->frame[0] = python_note(flags ? PYTHON_NO_MEMORY : PYTHON_NOT_YET);
 		return 1;
 	}
 	t->n = 0;
@@ -487,10 +487,10 @@ VERIFIED_ONCE __u32 python_all(struct python_frames *to)
 }
 
 /* Reads the thread's Python frames into a stack, after n native ones, at most STACK_NATIVE and a note.  Returns the total. */
-static __always_inline __u32 python_take(__u64 *frames, __u32 n)
+static __always_inline __u32 python_take(__u64 *frames, __u32 n, __u64 flags)
 {
 	__u64 at = bounded(n, STACK_NATIVE + 1);
-	__u64 got = bounded(python_all((struct python_frames *)(frames + at)), STACK_PYTHON + 1);
+	__u64 got = bounded(python_all((struct python_frames *)(frames + at), flags), STACK_PYTHON + 1);
 
 	if (at || got)
 		return at + got;

@@ -59,7 +59,24 @@ static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u6
 	__u32 n = stack_native(ctx, frames, entry);
 
 	if (stack_config.python)
-		n = python_take(frames, n);
+		n = python_take(frames, n, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return n;
+}
+
+/* The same from where the thread is in user mode, with these registers; ctx: the program's.  Allocates nothing. */
+static __always_inline __u32 stack_take_user(void *ctx, const struct pt_regs *regs, __u64 *frames)
+{
+	struct unwind_start start;
+	__u32 n = 0;
+
+	if (stack_config.native && !stack_config.dwarf) {
+		n = stack_by_pointers(ctx, frames, 0);
+	} else if (stack_config.native) {
+		unwind_begin(&start, regs, 0);
+		n = unwind_walk(&start, (void *)frames);
+	}
+	if (stack_config.python)
+		n = python_take(frames, n, 0);
 	return n;
 }
 

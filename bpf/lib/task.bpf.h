@@ -209,6 +209,22 @@ static __always_inline __u64 task_ran(struct task_struct *task)
 	return BPF_CORE_READ(task, se.sum_exec_runtime);
 }
 
+/* Return true if the task could go on: another one has its CPU. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct___state { unsigned int __state; };
+#pragma clang attribute pop
+
+static __always_inline bool task_is_runnable(struct task_struct *task)
+{
+	return !BPF_CORE_READ((struct task_struct___state *)task, __state);
+}
+
+/* The registers of the calling thread in user mode, as it last entered the kernel. */
+static __always_inline void thread_registers(struct pt_regs *regs)
+{
+	bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+}
+
 /* Only a program at tp_btf/sched_switch, which sees the switches of CPUs, needs task_ran(). */
 enum { TASK_SWITCHES = 1 };
 

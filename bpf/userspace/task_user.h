@@ -127,7 +127,16 @@ static __always_inline __u64 task_ran(const struct task_struct *task)
 	return time.s * 1000000000 + time.ns;
 }
 
-/* There is no program at the switches of CPUs. */
+/* There is no program at the switches of CPUs, nor one that interrupts a thread. */
+static __always_inline bool task_is_runnable(const struct task_struct *task)
+{
+	return false;
+}
+
+static __always_inline void thread_registers(struct pt_regs *regs)
+{
+}
+
 enum { TASK_SWITCHES = 0 };
 
 /* The probes are the process's own. */

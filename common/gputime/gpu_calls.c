@@ -285,10 +285,14 @@ void gpu_calls_tick(struct gpu_calls *c, bool last)
 	for (unsigned i = 0; i < c->nwaiting; i++) {
 		struct waiting *w = &c->waiting[i];
 
-		if (join(c, &w->caller, w->thread) || last || now - w->since >= PATIENCE_NS)
+		if (join(c, &w->caller, w->thread)) {
 			keep(c, &w->caller);
-		else
+		} else if (last || now - w->since >= PATIENCE_NS) {
+			w->caller.tid = tid_of(c, w->thread);
+			keep(c, &w->caller);
+		} else {
 			c->waiting[n++] = *w;
+		}
 	}
 	c->nwaiting = n;
 }

@@ -54,6 +54,7 @@ struct thread_data {
 	struct launch_frame of_frame[FRAMES];
 	struct launch_first first;
 	struct host_thread host;
+	__u64 copy_sp, copy_caller;	/* of the runtime copy or memset entered last */
 	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
@@ -391,13 +392,24 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	return p;
 }
 
+/* Return true if the driver's copy is part of the runtime's: as is_inside(), without its arguments. */
+static __always_inline bool is_inside_copy(const struct thread *t)
+{
+	__u64 slot = 0, outer = t->data.copy_sp;
+
+	return outer > t->call.sp && outer - t->call.sp <= RUNTIME_STACK &&
+	       !bpf_probe_read_user(&slot, sizeof(slot), (void *)outer) && slot == t->data.copy_caller;
+}
+
 /* A copy or memset, for the gaps that it ends. */
-RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t)
+RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!task_wanted() || !program_of(t, thread_pid()))
+	if (!task_wanted() || !program_of(t, thread_pid()) || (driver && is_inside_copy(t)))
 		return false;
+	t->data.copy_sp = driver ? 0 : t->call.sp;
+	t->data.copy_caller = driver ? 0 : read_u64(t->call.sp);
 	host_call(ctx, &t->data.host, t->call.sp, now);
 	t->data.host.called = now;
 	return false;
@@ -428,7 +440,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (launch_graphs && cuda_classes[id] != CUDA_LAUNCH)
 		return enter_captured(t, row, id);
 	if (launch_hosts && (cuda_classes[id] == CUDA_COPY || cuda_classes[id] == CUDA_SET))
-		return enter_copy(ctx, t);
+		return enter_copy(ctx, t, cuda_libs[id] == CUDA_DRV);
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
@@ -540,6 +552,7 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 static __always_inline void launch_dropped(struct thread *t)
 {
 	t->data.outer.sp = 0;
+	t->data.copy_sp = 0;
 	t->data.frames.used = 0;
 	t->data.registered = 0;
 	t->data.capture = 0;

@@ -4,7 +4,7 @@
 
 X_O := $(O)/examples
 X_GPU := $(and $(wildcard /dev/nvidia0),$(T_NVCC))
-EXAMPLES := $(X_O)/train $(X_O)/train.py $(X_O)/ranks.py
+EXAMPLES := $(X_O)/train $(X_O)/train.py $(X_O)/loader.py $(X_O)/ranks.py
 
 examples: $(EXAMPLES)
 	@echo "built $(EXAMPLES)$(if $(X_GPU),, for the simulated CUDA)"
@@ -28,5 +28,5 @@ $(X_O)/train: $(X_O)/train.o $(T_CUDART) $(T_LIBCUDA)
 	$(Q)$(CXX) -o $@ $< $(T_CUDART) -Wl,-rpath,'$$ORIGIN/../tests/lib' -pthread -ldl
 endif
 
-$(X_O)/train.py $(X_O)/ranks.py: $(X_O)/%: examples/% $(T_CUDART) $(T_LIBCUDA) $(T_NCCL) | $(X_O)
+$(X_O)/train.py $(X_O)/loader.py $(X_O)/ranks.py: $(X_O)/%: examples/% $(T_CUDART) $(T_LIBCUDA) $(T_NCCL) | $(X_O)
 	$(Q)cp $< $@

@@ -126,6 +126,7 @@ for lists in '' -P '-kx --per-stream'; do
 	prints cudalaunchtop -j $lists -c "$bin/mem launch 3 badlaunch 2 coop 1 graph 1 drvlaunch 1"
 done
 prints cudalaunchtop -j --gpu-time -c "$bin/mem launch 3"
+prints cudalaunchtop -j --gaps -c "$bin/mem launch 3 sleep 5 launch 1"
 for lists in '' '-x --per-stream'; do
 	prints cudalaunchtop -j --graphs $lists -c "$bin/graphs begin launch a 2 take 7 end make replay 3 create copy-node 1 7 \
 		alloc-node 5 make replay 5"

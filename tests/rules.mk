@@ -73,7 +73,7 @@ T_CUPTI := $(foreach v,12 13,$(T_LIB)/libcupti.so.$v)
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models gaps ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
@@ -288,6 +288,9 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
 $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
 $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(T_BIN)/gaps: $(O)/tests/unit/gaps.o $(filter %/gaps.o %/host_threads.o,$(call own,cudalaunchtop)) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)

@@ -13,12 +13,12 @@ mkdir "$home" "$tmp/set"
 # before 3.11 Python's functions have no classes
 no_classes=
 /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-	no_classes='; s/((train|ranks)\.py:N) [A-Z][a-z]+\./\1 /'
+	no_classes='; s/((train|loader|ranks)\.py:N) [A-Z][a-z]+\./\1 /'
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
 	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/~N/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
-		s/N (bytes|[KMGTP]iB)/N bytes/g; s/N [kMGT]?B\/s/N B\/s/g; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/((train|ranks)\.py\:): \1:
+		s/N (bytes|[KMGTP]iB)/N bytes/g; s/N [kMGT]?B\/s/N B\/s/g; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/((train|loader|ranks)\.py\:): \1:
 		s/^train;.*;main;/train;main;/; s/^pythonN;.*;<module>/pythonN;<module>/
 		s/ +/ /g; s/ $//'"$no_classes"
 }
@@ -54,6 +54,8 @@ run_all() {
 		# bpftrace takes seconds to place its probes while others do; a command, such as ./train 10, ends by itself, when
 		# it may if others run, too
 		case $(cat "$1") in *' -c '* | *c\ \'* | *' -- '*) s=60 ;; cudabt*) s=12 ;; *) s=6 ;; esac
+		# its CUPTI is the simulated one, too
+		case $(cat "$1") in *loader.py*) [ -e /dev/nvidia0 ] || export LD_LIBRARY_PATH="$O/tests/lib" ;; esac
 		# what measures inside kernels needs some that run
 		case $(cat "$1") in
 		cudamemtime* | cudakerneltime* | cudabounds* | cudacoalesce*) export SIM_KERNELS=1 s=90 ;;
@@ -106,7 +108,7 @@ have_run() {
 	done
 }
 
-ln -s "$O/examples/train" "$O/examples/train.py" "$O/examples/ranks.py" "$home"
+ln -s "$O/examples/train" "$O/examples/train.py" "$O/examples/loader.py" "$O/examples/ranks.py" "$home"
 "$home/train" 100000 >/dev/null & train=$!
 pids="$pids $train"
 sleep 1

@@ -553,6 +553,7 @@ static __always_inline void launch_dropped(struct thread *t)
 {
 	t->data.outer.sp = 0;
 	t->data.copy_sp = 0;
+	t->data.host.called = t->data.host.record.from = 0;
 	t->data.frames.used = 0;
 	t->data.registered = 0;
 	t->data.capture = 0;

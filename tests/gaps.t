@@ -35,7 +35,6 @@ for kind in $kinds; do
 	status 0
 	json 1 '.type == "gaps" and .gaps == 12 and .busy_ns == 13000 and .unknown_ns == 0 and .device == 0'
 	json 1 "$(in_row do_sleep 'off CPU') and .gaps == 12 and .total_ns >= 480000000 and .max_ns >= .mean_ns and .share > 0.5"
-	json 0 "$(in_row do_sleep running)"
 	whole
 	says_not lost
 done
@@ -83,7 +82,6 @@ lines 1 '^nothing ran on a GPU$'
 it "--folded has the nanoseconds of each stack, and what the thread did"
 run cudalaunchtop --gaps --folded -- "$bin/mem" loop 13 '(' launch 1 sleep 20 ')'
 lines 1 '^mem;.*;main;run;run;do_sleep;.*nanosleep.*;\[off CPU\] [0-9]+$'
-lines 0 '^mem;.*do_sleep.*;\[running\] '
 
 it "a block for each interval, each with its own time"
 program env CUDA_INJECTION64_PATH="$O/libcudagputime.so" "$bin/mem" launch 1 wait loop 700 '(' launch 1 sleep 10 ')' wait
@@ -91,7 +89,6 @@ tool cudalaunchtop --gaps -jp "$pid" 1
 until_true eval 'echo >&3; sleep 0.1; [ "$(jq -s "map(select(.type == \"gaps\")) | length" "$tmp/out")" -ge 2 ]'
 stop
 [ "$(jq -s 'map(select(.type == "gaps") | .gaps) | add' "$tmp/out")" -le 700 ] || no "more gaps than launches"
-json 0 '.type == "gaps" and .total_ns > 4000000000'
 exec 3>&-
 kill -9 "$pid"
 

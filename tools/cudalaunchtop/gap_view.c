@@ -30,6 +30,7 @@ struct gap_row {
 	const char *comm, *container, *state;
 	unsigned int device;
 	double share;
+	bool about;			/* p99 is an estimate */
 	const struct stack *stack;
 };
 
@@ -110,18 +111,21 @@ static void text_head(void)
 
 static void text_row(const struct gap_row *r)
 {
-	printf("%10.1f %6.1f %8llu %10.1f %10.1f %10.1f %s\n", r->total / 1e6, 100 * r->share, r->n, r->mean / 1e3, r->p99 / 1e3,
-	       r->most / 1e3, r->state);
+	char p99[24];
+
+	snprintf(p99, sizeof(p99), "%s%.1f", r->about ? "~" : "", r->p99 / 1e3);
+	printf("%10.1f %6.1f %8llu %10.1f %10s %10.1f %s\n", r->total / 1e6, 100 * r->share, r->n, r->mean / 1e3, p99, r->most / 1e3,
+	       r->state);
 	stack_text(r->stack);
 }
 
 static void print_group(const struct gaps_row *of, const struct gap_group *p)
 {
-	const struct hist_spread spread = hist_spread(p->sum.slots, 0, p->sum.most);
+	const struct hist_spread spread = hist_spread(&p->sum.hist, 0, p->sum.most);
 	const struct gap_row row = {
 		.time = of->time, .pid = of->pid, .comm = of->comm, .container = of->container, .device = of->device,
 		.state = host_state_names[p->state], .n = p->sum.n, .total = p->sum.ns, .share = (double)p->sum.ns / of->host,
-		.mean = p->sum.ns / p->sum.n, .p99 = spread.p99, .most = p->sum.most, .stack = p->stack,
+		.mean = p->sum.ns / p->sum.n, .p99 = spread.p99, .about = spread.about_p99, .most = p->sum.most, .stack = p->stack,
 	};
 
 	if (out_is_json())

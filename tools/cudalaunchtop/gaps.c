@@ -188,7 +188,7 @@ static void add(struct gap_sum *to, unsigned long long ns)
 	to->n++;
 	to->ns += ns;
 	to->most = to->most > ns ? to->most : ns;
-	to->slots[hist_slot(ns)]++;
+	hist_add(&to->hist, ns, 1);
 }
 
 static void waited_for_host(struct gaps *g, struct gap_device *d, const struct pending_run *r, unsigned long long to)

@@ -19,7 +19,8 @@ struct pending_run;
 
 struct gap_sum {
 	unsigned long long n, ns;	/* gaps, and how long they were */
-	unsigned long long most, slots[HIST_SLOTS];
+	unsigned long long most;
+	struct hist hist;		/* ns */
 };
 
 /* What threads did in gaps: stacks that look the same; of running threads also those in other lines of the same functions. */

@@ -88,6 +88,9 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
+/* The tick while no record arrives, ms; with --gpu-time: a program has room for 65,536 records, and launches are none of ours. */
+enum { CALM_MS = 250, CALM_GPU_MS = 50 };
+
 enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 
 /* Columns that the last one must have for the table to have all of its own; samples of the history. */
@@ -479,6 +482,8 @@ static void start(void *ctx)
 	t->rows.inflight.stacks = true;
 	inflight_start(&t->rows.inflight);
 	open_screen(t);
+	t->events.calm_ms = t->gpu_time ? CALM_GPU_MS : CALM_MS;
+	t->events.wake = t->live ? STDIN_FILENO : -1;
 }
 
 static int stop(void *ctx, int sig)

@@ -67,19 +67,6 @@ struct shares waiting_shares[2];	/* as aggregate_shares */
 
 /* ---- NCCL: beside the call in flight, as its calls wait, too */
 
-static __always_inline bool operation_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	struct nccl_call *n = &t->data.nccl;
-	bool first;
-
-	if (!task_wanted() || !nccl_call_enter(ctx, n, id))
-		return false;
-	n->capture = 0;
-	if (captures_any() && process_known(t, thread_pid(), &first))
-		n->capture = capture_of(t->program, stream_in(&n->call, id));
-	return true;
-}
-
 /* Returns true for the first one of a program on a device: user space then probes its events. */
 static __always_inline bool operation_enqueued(struct thread *t, const struct nccl_call *n)
 {
@@ -151,7 +138,7 @@ static __always_inline bool entered_beside(struct pt_regs *ctx, struct thread *t
 		return false;
 	if (class == 1u << CUDA_EVENT)
 		nccl_last_event(ctx, t, &t->data.kernels.call);
-	*wanted = class & nccl ? operation_enter(ctx, t, id) : beside_enter(ctx, t);
+	*wanted = class & nccl ? nccl_enter(ctx, t, &t->data.nccl, id) : beside_enter(ctx, t);
 	return true;
 }
 

@@ -38,10 +38,10 @@ json 3 '.rank > 0 and .behind == 3 and .total == 11'
 json 4 '.operations == 0 and .met == 0 and .late_ns == null and .idle_ns > 1000000'
 
 it "the rank that calls last is the one that came last, by so much"
-nap='nap 1 20 allreduce 1 1'
+nap='nap 1 100 allreduce 1 1'
 top -j "3 init $nap $nap $nap $nap $nap $nap $nap destroy"
-json 1 '.rank == 1 and .met == 7 and .came_last == 7 and .late_ns > 10000000'
-json 2 '.rank != 1 and .met == 7 and .came_last == 0 and .late_ns < 10000000'
+json 1 '.rank == 1 and .met == 7 and .came_last == 7 and .late_ns > 50000000'
+json 2 '.rank != 1 and .met == 7 and .came_last == 0 and .late_ns < 50000000'
 
 it "a communicator that has the hash of one before it is compared with its own ranks"
 late='nap 1 100 nap 2 100'	# what has ended cannot be read

@@ -381,14 +381,9 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct top *t = ctx;
 	const struct record *r = data;
 
-	captures_record(&t->captures, r);
-	communicators_graph(&t->rows.communicators, r, size);
+	communicators_record(&t->rows.communicators, &t->captures, data, size, NULL, NULL);
 	if (r->kind == EXPORT_SEEN)
 		top_process_seen(&t->rows.processes, data);
-	else if (nccl_event_is_right(data, size) && nccl_event_is_launch(data))
-		communicators_launch(&t->rows.communicators, data, NULL, NULL);
-	else if (nccl_event_is_right(data, size))
-		communicators_call(&t->rows.communicators, data);
 	else if (memory_event_is_right(data, size))
 		memory_apply(&t->rows.memory, data, NULL);
 	return 0;

@@ -436,17 +436,9 @@ static void on_end(void *ctx, const struct process_event *e)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct nccl_event *e = data;
 	struct watch *w = ctx;
 
-	captures_record(&w->captures, &e->head);
-	communicators_graph(&w->communicators, &e->head, size);
-	if (!nccl_event_is_right(e, size))
-		return 0;
-	if (nccl_event_is_launch(e))
-		communicators_launch(&w->communicators, e, NULL, NULL);
-	else
-		communicators_call(&w->communicators, e);
+	communicators_record(&w->communicators, &w->captures, data, size, NULL, NULL);
 	return 0;
 }
 

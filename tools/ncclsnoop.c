@@ -192,17 +192,9 @@ static void on_end(void *ctx, const struct process_event *e)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct nccl_event *e = data;
 	struct snoop *s = ctx;
 
-	captures_record(&s->captures, &e->head);
-	communicators_graph(&s->communicators, &e->head, size);
-	if (!nccl_event_is_right(e, size))
-		return 0;
-	if (nccl_event_is_launch(e))
-		communicators_launch(&s->communicators, e, show, s);
-	else
-		show(s, communicators_call(&s->communicators, e), e);
+	communicators_record(&s->communicators, &s->captures, data, size, show, s);
 	return 0;
 }
 

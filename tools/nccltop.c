@@ -311,17 +311,9 @@ static void on_end(void *ctx, const struct process_event *e)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct nccl_event *e = data;
 	struct top *t = ctx;
 
-	captures_record(&t->captures, &e->head);
-	communicators_graph(&t->communicators, &e->head, size);
-	if (!nccl_event_is_right(e, size))
-		return 0;
-	if (nccl_event_is_launch(e))
-		communicators_launch(&t->communicators, e, NULL, NULL);
-	else
-		communicators_call(&t->communicators, e);
+	communicators_record(&t->communicators, &t->captures, data, size, NULL, NULL);
 	return 0;
 }
 

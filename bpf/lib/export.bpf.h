@@ -80,19 +80,6 @@ static __always_inline void launch_arguments(struct call *call, const struct cud
 	d->arg2 = launch_kind(call, row);
 }
 
-static __always_inline bool operation_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	struct nccl_call *n = &t->data.nccl;
-	bool first;
-
-	if (!task_wanted() || !nccl_call_enter(ctx, n, id))
-		return false;
-	n->capture = 0;
-	if (captures_any() && process_known(t, thread_pid(), &first))
-		n->capture = capture_of(t->program, stream_in(&n->call, id));
-	return true;
-}
-
 static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct export_key key = {};
@@ -123,7 +110,7 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	__u64 id;
 
 	if (export_nccl && nccl_call_is(cuda_id(ctx)))
-		return operation_enter(ctx, t, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
+		return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))

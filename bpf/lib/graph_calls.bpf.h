@@ -68,6 +68,21 @@ static __always_inline __u64 capture_now(struct thread *t, __u64 id)
 	return captures_any() && process_known(t, thread_pid(), &first) ? capture_of(t->program, stream_in(&t->call, id)) : 0;
 }
 
+#ifdef NCCL_CALLS_BPF_H
+/* At the entry of a call of NCCL, n of the thread's data.  Returns true if the return must be traced. */
+static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t, struct nccl_call *n, __u64 id)
+{
+	bool first;
+
+	if (!task_wanted() || !nccl_call_enter(ctx, n, id))
+		return false;
+	n->capture = 0;
+	if (captures_any() && process_known(t, thread_pid(), &first))
+		n->capture = capture_of(t->program, stream_in(&n->call, id));
+	return true;
+}
+#endif
+
 /* Call when t->call, a launch of a graph, has succeeded: completes a key whose device is set.  Returns false if it is captured
  * itself, or of no program. */
 static __always_inline bool graph_launched(struct thread *t, struct launch_key *key, __u64 capture)

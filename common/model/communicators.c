@@ -10,6 +10,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "model/comm_layout.h"
+#include "model/captures.h"
 #include "model/communicators.h"
 #include "model/graphs.h"
 #include "probe/dso.h"
@@ -214,6 +215,24 @@ static void meet(struct communicator *m, unsigned long long start)
 	}
 	if (++g->of[at].arrived == m->nranks && m->nranks > 1)
 		compare(g, at);
+}
+
+void communicators_record(struct communicators *c, struct captures *captures, const void *data, size_t size,
+			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx)
+{
+	const struct communicator *m;
+
+	captures_record(captures, data);
+	communicators_graph(c, data, size);
+	if (!nccl_event_is_right(data, size))
+		return;
+	if (nccl_event_is_launch(data)) {
+		communicators_launch(c, data, fn, ctx);
+		return;
+	}
+	m = communicators_call(c, data);
+	if (fn)
+		fn(ctx, m, data);
 }
 
 unsigned long long communicator_behind(const struct communicator *m)

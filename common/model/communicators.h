@@ -18,6 +18,7 @@
 /* So many collectives can the first rank be ahead of the last one for them to be compared. */
 enum { MEETINGS = 256 };
 
+struct captures;
 struct meeting;
 struct nccl_event;
 struct nccl_program;
@@ -126,6 +127,11 @@ void communicators_launch(struct communicators *c, const struct nccl_event *laun
 
 /* Handles a record of how a graph is made (abi/launch.h); others are ignored. */
 void communicators_graph(struct communicators *c, const struct record *record, size_t size);
+
+/* Handles any record of the probes of NCCL, those that are not of NCCL or a graph being ignored.  fn as above, also for calls:
+ * m may be NULL. */
+void communicators_record(struct communicators *c, struct captures *captures, const void *data, size_t size,
+			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx);
 
 /* Returns how many collectives it has begun less than the rank that has begun the most, of those that are traced; NO_VALUE if
  * they were not seen from the beginning. */

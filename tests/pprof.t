@@ -77,6 +77,11 @@ profile 'cudalaunchtop -b' setdevice 3 launch 7
 unset SIM_DEVICES
 json 1 '.labels.device == 3 and .values.launches == 7'
 
+it "cudalaunchtop --gpu-time --pprof: launches, and their time on the GPU, by stack and kernel"
+profile 'cudalaunchtop --gpu-time -b' launch 23 launchex 7
+json 1 '.labels.kernel == "mem_kernel" and .values.launches == 23 and .values.gpu == 23000 and (.stack | map(.name) | index("do_launch"))'
+json 1 '.labels.kernel == "mem_kernel" and .values.launches == 7 and .values.gpu == 7000 and (.stack | map(.name) | index("do_launchex"))'
+
 it "cudasynclatency --pprof: time waited and waits; intervals add up"
 export SIM_LATENCY_US=cudaDeviceSynchronize:2=20000
 profile cudasynclatency sync 11
@@ -151,7 +156,6 @@ cudaleak -C|--totals cannot be combined with --folded, --pprof
 cudaleak --growth|--growth cannot be combined with --each, --older, --folded or --pprof
 cudalaunchtop -P|--per-process and --pprof are mutually exclusive
 cudalaunchtop --graphs|--graphs cannot be combined with --per-process, --folded or --pprof
-cudalaunchtop --gpu-time|--gpu-time cannot be combined with
 cudamemcpysize --time|--pprof cannot be combined with --time or --bandwidth
 cudamemcpysize --gpu-time|--gpu-time cannot be combined with
 cudatrace --unchecked|--pprof cannot be combined with --unchecked or --enter-only

@@ -49,6 +49,7 @@ static const struct usage usage = {
 };
 
 static const struct profile_kind launched = { .values = { { "launches", "count" } }, .leaf = "kernel" };
+static const struct profile_kind timed = { .values = { { "launches", "count" }, { "gpu", "nanoseconds" } }, .leaf = "kernel" };
 
 /* Bytes of counters if one process, or a command, is traced; rows of text without -r. */
 enum { COUNTERS_ALONE = 128 << 20, TEXT_ROWS = 20 };
@@ -297,8 +298,9 @@ static void check_gpu_time(struct top *t)
 		usage_error("%s requires --gpu-time", t->nodes ? "--graph-nodes" : "--sample");
 	if (!t->gpu_time)
 		return;
-	if (v->by_graph || v->streams || t->profile.path)
-		usage_error("--gpu-time cannot be combined with --graphs, --per-stream or --pprof");
+	if (v->by_graph || v->streams)
+		usage_error("--gpu-time cannot be combined with --graphs or --per-stream");
+	t->profile.kind = &timed;
 	t->gpu.callers = t->gpu.sites = v->stacks;
 	t->gpu.want = GPUTIME_KERNELS | (t->nodes ? GPUTIME_NODES : 0) | (v->stacks ? GPUTIME_LAUNCHES : 0);
 	if (t->sample)

@@ -330,6 +330,20 @@ static void add_to_profile(const struct launch_view *v)
 	free(rows);
 }
 
+/* A tally of the interval. */
+static void add_gpu_to_profile(void *ctx, const struct gpu_tally *t)
+{
+	const struct launch_view *v = ctx;
+	const struct kernel *k = t->key.kernel;
+	char *leaf;
+
+	if (!t->last.n || (v->only && !device_is_in(v->only, t->key.device)))
+		return;
+	leaf = t->key.kind == GPUTIME_GRAPH ? xprintf("[graph] #%u", t->key.graph) : xstrdup(k ? kernel_called(k, style(v)) : "[unknown]");
+	profile_add(v->profile, t->pid, t->comm, t->key.site, leaf, t->key.device, (unsigned long long[PROFILE_VALUES]){ 0, t->last.ns });
+	free(leaf);
+}
+
 static void count(struct launch_view *v, bool whole)
 {
 	unsigned long long from = whole ? v->began : v->counted;
@@ -339,6 +353,8 @@ static void count(struct launch_view *v, bool whole)
 		add_to_profile(v);
 	if (v->gpu)
 		gpu_time_count(v->gpu);
+	if (v->profile->path && v->gpu)
+		gpu_time_each(v->gpu, add_gpu_to_profile, v);
 	v->counted = clock_ns();
 	v->interval = (v->counted - from) / 1e9;
 }

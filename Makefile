@@ -102,9 +102,10 @@ $(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
 		-Wl,--as-needed -pthread -ldl -o $@
 
+# its thread runs until the program ends
 $(GPUTIME): $(GPUTIME_O) tools/gputime/gputime.map
 	@echo "  SO    $(@F)"
-	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
+	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,nodelete $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -pthread -ldl -o $@
 
 # Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does

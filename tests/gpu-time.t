@@ -169,6 +169,91 @@ for how in close keep; do
 	silent
 done
 
+it "a program that may write no large files, or has closed its standard descriptors, runs as without the library"
+run env CUDA_INJECTION64_PATH="$library" sh -c "ulimit -f 1024; exec $bin/mem launch 7"
+status 0
+cat >"$tmp/opens.py" <<'END'
+import ctypes, os, sys
+os.close(0)
+ctypes.CDLL(sys.argv[1]).cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
+print("opened", os.open("/dev/null", os.O_RDONLY))
+END
+run env CUDA_INJECTION64_PATH="$library" python3 "$tmp/opens.py" "$lib/libcudart.so.13"
+lines 1 '^opened 0$'
+silent
+
+it "when the program ends, the library's thread calls CUPTI no more"
+cat >"$tmp/ends.c" <<'END'
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int cudaGetDeviceCount(int *);
+static int threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int n = 0;
+	for (struct dirent *d; (d = readdir(dir));) {
+		char path[300], comm[16] = "";
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+		FILE *f = fopen(path, "r");
+		n += f && fgets(comm, sizeof(comm), f) && !strncmp(comm, "cuda-gputime", 12);
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return n;
+}
+static void await(int want)
+{
+	for (int i = 0; threads() != want && i < 1000; i++)
+		usleep(10000);
+	printf("threads %d\n", threads());
+}
+static void last(void)
+{
+	await(0);
+}
+int main(void)
+{
+	int n;
+	atexit(last);
+	cudaGetDeviceCount(&n);
+	await(1);
+}
+END
+${CC:-cc} -w "$tmp/ends.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/ends"
+run env CUDA_INJECTION64_PATH="$library" CUDA_BPF_TOOLS_GPUTIME=1:$$ "$tmp/ends"
+lines 1 '^threads 1$'
+lines 1 '^threads 0$'
+readelf -dW "$library" | grep -q NODELETE || no "the library can be unloaded"
+
+it "a child that is made by clone(2), and ends as its parent, delivers nothing of the parent's"
+cat >"$tmp/clones.c" <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int cudaMalloc(void **, unsigned long), cudaMemcpy(void *, const void *, unsigned long, int);
+int main(void)
+{
+	static char host[64];
+	void *on;
+	cudaMalloc(&on, sizeof(host));
+	for (int i = 0; i < 7; i++)
+		cudaMemcpy(on, host, sizeof(host), 1);
+	if (!syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L))
+		exit(0);
+	wait(NULL);
+}
+END
+${CC:-cc} -w "$tmp/clones.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/clones"
+SIM_CUPTI=late run cudamemcpysize --gpu-time -jc "$tmp/clones"
+json 1 '.type == "gpu_copies" and .count == 7'
+
 it "the library is not called again if what the variable named before is the same"
 run env CUDA_INJECTION64_PATH="$library" CUDA_BPF_TOOLS_INJECTION64_PATH="$library" "$bin/mem" launch 7
 status 0

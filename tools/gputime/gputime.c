@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -61,12 +62,13 @@ static bool has_tool(const struct gputime *g, int i)
 /* Return true if the tool whose command this is may still come. */
 static bool is_awaited(const struct gputime *g)
 {
-	return g->begun && is_shared(g) && !has_tool(g, 0) && (!kill(g->tool, 0) || errno == EPERM);
+	return g->begun && gputime_now() < g->begun + FIRST_NS && is_shared(g) && !has_tool(g, 0) &&
+	       (!kill(g->tool, 0) || errno == EPERM);
 }
 
-static bool is_there(const struct gputime *g, int i, uint64_t now)
+static bool is_there(const struct gputime *g, int i)
 {
-	return (is_shared(g) && has_tool(g, i)) || (!i && is_awaited(g) && now < g->begun + FIRST_NS);
+	return (is_shared(g) && has_tool(g, i)) || (!i && is_awaited(g));
 }
 
 /* What a tool wants; nothing if it has ended. */
@@ -79,7 +81,7 @@ static struct gputime_ring wanted(struct gputime *g, int i, uint64_t now)
 	ring.run_ns = t->run_ns;
 	ring.of_ns = t->run_ns < t->of_ns ? t->of_ns : 0;
 	ring.since = ring.generation == g->rings[i].generation ? g->rings[i].since : now;
-	if (ring.want && is_there(g, i, now))
+	if (ring.want && is_there(g, i))
 		return ring;
 	__atomic_compare_exchange_n(&t->want, &ring.want, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	ring.want = 0;
@@ -118,7 +120,7 @@ static void give_back(struct gputime *g, int i)
 {
 	struct gputime_ring *ring = &g->rings[i];
 
-	if (!ring->used || ring->want || has_tool(g, i))
+	if (!ring->used || ring->want || (is_shared(g) && has_tool(g, i)))
 		return;
 	ring->used = false;
 	madvise(g->slots + (size_t)i * GPUTIME_SLOTS, GPUTIME_RING, MADV_REMOVE);
@@ -162,25 +164,31 @@ static void *run(void *ctx)
 	prctl(PR_SET_NAME, "cuda-gputime");
 	for (;;) {
 		unsigned heard = __atomic_load_n(&g->control->bell, __ATOMIC_ACQUIRE);
-		int ms;
+		bool finished;
+		int ms = 0;
 
 		pthread_mutex_lock(&g->lock);
-		ms = change(g);
+		finished = g->finished;
+		if (!finished)
+			ms = change(g);
 		pthread_mutex_unlock(&g->lock);
+		if (finished)
+			return NULL;
 		wait_bell(g->control, heard, ms);
 	}
-	return NULL;
 }
 
-/* What CUPTI has yet is delivered.  A tool that has the memory can read it when the program is gone. */
+/* What CUPTI has yet is delivered: after the program's other exit handlers there may be no CUPTI.  A tool that has the memory can
+ * read it when the program is gone.  A child that was not made by fork(3) has the memory yet, and a copy of what CUPTI has. */
 static void finish(void)
 {
 	struct gputime *g = &gputime;
 
-	if (!g->control)
+	if (!g->control || g->control->pid != getpid())
 		return;
 	pthread_mutex_lock(&g->lock);
 	activity_flush(g, true);
+	g->finished = true;
 	pthread_mutex_unlock(&g->lock);
 	for (int ms = 0; ms < LAST_MS && is_awaited(g); ms++)
 		usleep(1000);
@@ -199,13 +207,29 @@ static void forked(void)
 	g->control = NULL;
 }
 
+/* Returns a descriptor, which is none of the standard ones: a program that has closed these opens its own there.  Beyond
+ * RLIMIT_FSIZE ftruncate(2) would send SIGXFSZ. */
+static int make_file(void)
+{
+	struct rlimit limit;
+	int fd = -1, higher;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= GPUTIME_BYTES)
+		fd = memfd_create(GPUTIME_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return higher;
+}
+
 static struct gputime_control *share(struct gputime *g)
 {
 	const struct gputime_control first = {
 		.magic = GPUTIME_MAGIC, .bytes = sizeof(first), .slots = GPUTIME_SLOTS, .pid = getpid(),
 	};
 	struct gputime_control *c;
-	int fd = memfd_create(GPUTIME_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = make_file();
 
 	if (fd < 0)
 		return NULL;

@@ -32,6 +32,7 @@ struct gputime {
 	struct stat made;			/* … and what it is, unless the program has closed it; fd is -1: there is none */
 	uint64_t begun;				/* by GPUTIME_ON, ns; 0: not */
 	int tool;				/* pid of the tool that has set it */
+	bool finished;				/* the program ends: CUPTI is not called any more */
 	pthread_mutex_t lock;			/* of all this but the rings, whose records CUPTI's threads put */
 };
 

@@ -187,6 +187,8 @@ static void ask(struct gpu_memory *m, const struct gpu_wish *wish)
 {
 	struct gputime_tool *t = tool_of(m);
 
+	if (m->place)
+		__atomic_store_n(&t->want, 0, __ATOMIC_RELEASE);	/* it may be that of a tool that was killed */
 	t->run_ns = wish->run_ns;
 	t->of_ns = wish->of_ns;
 	t->read = m->place ? __atomic_load_n(&t->written, __ATOMIC_ACQUIRE) : 0;

@@ -551,11 +551,14 @@ void activity_flush(struct gputime *g, bool all)
 
 void activity_serve(struct gputime *g, int tool, const struct gputime_ring *ring, bool another)
 {
+	struct gputime_tool *t = &g->control->tools[tool];
 	struct cupti *c = g->cupti;
 
 	if (c)
 		pthread_mutex_lock(&c->lock);
 	g->rings[tool] = *ring;
+	if (another)
+		t->first = t->written;
 	for (unsigned i = 0; another && c && c->names && i < TABLE; i++)
 		c->names[i].told &= ~(1u << tool);
 	if (c)

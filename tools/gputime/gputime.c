@@ -71,7 +71,7 @@ static bool is_there(const struct gputime *g, int i)
 	return (is_shared(g) && has_tool(g, i)) || (!i && is_awaited(g));
 }
 
-/* What a tool wants; nothing if it has ended. */
+/* What a tool wants; nothing if it has ended.  What it wanted stays in the memory: another tool may write there now. */
 static struct gputime_ring wanted(struct gputime *g, int i, uint64_t now)
 {
 	struct gputime_tool *t = &g->control->tools[i];
@@ -81,10 +81,8 @@ static struct gputime_ring wanted(struct gputime *g, int i, uint64_t now)
 	ring.run_ns = t->run_ns;
 	ring.of_ns = t->run_ns < t->of_ns ? t->of_ns : 0;
 	ring.since = ring.generation == g->rings[i].generation ? g->rings[i].since : now;
-	if (ring.want && is_there(g, i))
-		return ring;
-	__atomic_compare_exchange_n(&t->want, &ring.want, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	ring.want = 0;
+	if (ring.want && !is_there(g, i))
+		ring.want = 0;
 	return ring;
 }
 
@@ -109,8 +107,6 @@ static void serve(struct gputime *g, int i, const struct gputime_ring *ring)
 	const bool another = ring->generation != g->rings[i].generation;
 
 	activity_serve(g, i, ring, another);
-	if (another)
-		t->first = t->written;
 	t->serves = ring->want;
 	__atomic_store_n(&t->serving, ring->generation, __ATOMIC_RELEASE);
 }

@@ -46,7 +46,7 @@ void activity_want(struct gputime *g, unsigned want);
 /* Has CUPTI deliver what it has; all: also what is in use. */
 void activity_flush(struct gputime *g, bool all);
 
-/* Sets what is put into a tool's ring; another: it is another tool, which knows no names. */
+/* Sets what is put into a tool's ring; another: it is another tool, whose records begin here, and which knows no names. */
 void activity_serve(struct gputime *g, int tool, const struct gputime_ring *ring, bool another);
 
 #endif

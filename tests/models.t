@@ -77,3 +77,9 @@ json 1 '.what == "not in time" and .got == 0'
 json 1 '.what == "before the first" and .got == -13000000'
 json 1 '.what == "behind the last" and .got == 10024000000'
 json 1 '.what == "of the other" and .got == 34'
+
+it "threads of any number have their call sites, one after the other"
+run "$bin/models" calls
+status 0
+json 1 '.what == "threads" and .got == 20011'
+json 1 '.what == "memory" and .got == 0'

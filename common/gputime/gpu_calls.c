@@ -11,7 +11,7 @@
 #include "proc/pid_ns.h"
 
 /* Launches of a thread that CUPTI has not told yet: at first and at most.  Calls that wait for theirs.  Calls by their numbers,
- * of which a GPU's queues have some thousand: the newest ones.  Threads that are looked at. */
+ * of which a GPU's queues have some thousand: the newest ones.  Threads that are kept, and looked at. */
 enum { LAUNCHES_FIRST = 64, LAUNCHES = 1 << 16, WAITING = 1 << 14, CALLS = 1 << 16, THREADS = 16384 };
 
 /* How long a call waits for the probe's record; how often threads are looked for. */
@@ -121,7 +121,9 @@ static struct thread *thread_of(struct gpu_calls *c, int own)
 	struct thread *t;
 
 	HASH_FIND_INT(c->threads, &own, t);
-	if (t || HASH_COUNT(c->threads) == THREADS || !quota_take(c->quota, c->user, c->pid, THREAD_COST))
+	if (!t && HASH_COUNT(c->threads) == THREADS)
+		drop_thread(c, c->threads);	/* the oldest one: most have ended */
+	if (t || !quota_take(c->quota, c->user, c->pid, THREAD_COST))
 		return t;
 	t = xcalloc(1, sizeof(*t));
 	t->own = own;

@@ -11,6 +11,9 @@ void models_memory(void);
 /* What users get of what is limited: JSON lines with "what", "who" and "got". */
 void models_quota(void);
 
+/* Threads whose calls on the GPU are joined: as models_quota(). */
+void models_calls(void);
+
 /* One clock of an SM against the one that all share: as models_quota(), in ns. */
 void models_clocks(void);
 

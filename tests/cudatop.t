@@ -37,6 +37,16 @@ run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +ERR/S +CALL$'
 lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +0 -$'
 
+for kind in session inject; do
+	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
+	run cudatop --attach $kind -jc "$bin/mem launch 101 copy 7 1000 h2d badlaunch 5 exec '(' launch 13 exec '(' launch 3 ')' ')'"
+	json 1 '.launches == 101 and .copies == 7 and .errors == 5'
+	json 1 '.launches == 13 and .copies == 0 and .errors == 0'
+	json 1 '.launches == 3'
+	json 3 true
+	silent
+done
+
 it "a wait that has not returned counts as it goes on, and is the longest call"
 env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
 pids="$pids $pid"
@@ -64,6 +74,9 @@ equal "$(jq -sc 'map(select(.behind == 3) | .rank) | unique' "$tmp/out")" '[1,2]
 it "--gpu-time: how long it runs on the GPU"
 SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
 json 1 '.gpu_ns == 205500 and .gpu_share > 0'
+run cudatop --gpu-time -jc "$bin/mem launch 101 sleep 700 exec '(' launch 7 ')'"
+json 1 '.launches == 101 and .gpu_ns == 101000'
+json 1 '.launches == 7 and .gpu_ns == 7000'
 fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
 
 it "-s sorts, -r limits the rows, --once prints one block"

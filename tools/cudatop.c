@@ -382,7 +382,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct record *r = data;
 
 	communicators_record(&t->rows.communicators, &t->captures, data, size, NULL, NULL);
-	if (r->kind == EXPORT_SEEN)
+	if (r->kind == EXPORT_SEEN && size >= sizeof(struct export_seen))
 		top_process_seen(&t->rows.processes, data);
 	else if (memory_event_is_right(data, size))
 		memory_apply(&t->rows.memory, data, NULL);
@@ -454,7 +454,6 @@ static void loaded(void *ctx)
 	if (t->gpu_time) {
 		rows->gpu = &t->gpu;
 		gpu_time_open(&t->gpu, processes);
-		t->gpu.keep = t->session.command || t->session.pid_list;
 		process_on_end(processes, gpu_time_ended, &t->gpu);
 		if (t->session.command)
 			gpu_time_begin(&t->gpu);

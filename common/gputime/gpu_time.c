@@ -563,6 +563,10 @@ static void end_process(struct gpu_time *g, struct gpu_process *p, unsigned long
 	unmap(g, p);
 	HASH_DEL(g->all, p);
 	p->program = program;
+	for (struct gpu_tally *t = p->tallies; t; t = t->hh.next) {
+		t->program = program;
+		t->ended = true;
+	}
 	p->next = g->ended;
 	g->ended = p;
 }
@@ -642,6 +646,16 @@ bool gpu_time_measured(const struct gpu_time *g, int pid)
 	return p && p->measured;
 }
 
+void gpu_time_each_measured(const struct gpu_time *g, gpu_measured_fn *fn, void *ctx)
+{
+	for (const struct gpu_process *p = g->all; p; p = p->hh.next)
+		if (p->measured)
+			fn(ctx, p->pid, p->program);
+	for (const struct gpu_process *p = g->ended; p; p = p->next)
+		if (p->measured)
+			fn(ctx, p->pid, p->program);
+}
+
 void gpu_time_launched(struct gpu_time *g, int pid, const struct gpu_launch *launch)
 {
 	struct gpu_process *p = find(g, pid) ?: new_process(g, pid, clock_ns());
@@ -702,16 +716,13 @@ void gpu_time_count(struct gpu_time *g)
 		end_interval(p);
 }
 
-static void take_of(struct gpu_time *g, struct gpu_process *p, bool ended, gpu_take_fn *fn, void *ctx)
+static void take_of(struct gpu_time *g, struct gpu_process *p, gpu_take_fn *fn, void *ctx)
 {
 	struct gpu_tally *t, *next;
 
-	HASH_ITER(hh, p->tallies, t, next) {
-		t->program = p->program;
-		t->ended = ended;
+	HASH_ITER(hh, p->tallies, t, next)
 		if (!t->pending.n || fn(ctx, t))
 			drop_tally(g, p, t);
-	}
 }
 
 void gpu_time_take(struct gpu_time *g, gpu_take_fn *fn, void *ctx)
@@ -719,9 +730,9 @@ void gpu_time_take(struct gpu_time *g, gpu_take_fn *fn, void *ctx)
 	struct gpu_process **at = &g->ended, *p;
 
 	for (p = g->all; p; p = p->hh.next)
-		take_of(g, p, false, fn, ctx);
+		take_of(g, p, fn, ctx);
 	while ((p = *at)) {
-		take_of(g, p, true, fn, ctx);
+		take_of(g, p, fn, ctx);
 		if (p->tallies) {
 			at = &p->next;
 			continue;

@@ -37,7 +37,7 @@ struct gpu_tally {
 	} key;
 	int pid;
 	unsigned user;
-	unsigned long long program;	/* as in struct process_event, when it has ended; 0: it ended without a record */
+	unsigned long long program;	/* as in struct process_event, when it has ended; 0: it lives, or ended without a record */
 	bool ended;
 	const char *comm;	/* of the process's first thread */
 	struct gpu_sum pending, last, total;	/* in this interval, in the last one, and ever */
@@ -117,6 +117,10 @@ void gpu_time_stop(struct gpu_time *g);
 
 /* Return true if what a process runs was measured at some time. */
 bool gpu_time_measured(const struct gpu_time *g, int pid);
+
+/* Calls fn for each process of which that is true; program: as in struct gpu_tally. */
+typedef void gpu_measured_fn(void *ctx, int pid, unsigned long long program);
+void gpu_time_each_measured(const struct gpu_time *g, gpu_measured_fn *fn, void *ctx);
 
 /* Warns of what is missing. */
 void gpu_time_close(struct gpu_time *g);

@@ -39,6 +39,15 @@ struct top_process *top_process_find(const struct top_processes *t, int pid)
 	return p;
 }
 
+struct top_process *top_process_of(const struct top_processes *t, int pid, unsigned long long program)
+{
+	struct top_process *now = top_process_find(t, pid), *p = now;
+
+	while (p && p->program != program)
+		p = p->former;
+	return p ?: now;
+}
+
 /* Only the machine's own file: a name service could take its time. */
 static void name_user(struct top_process *p)
 {
@@ -57,7 +66,37 @@ static void name_user(struct top_process *p)
 		fclose(f);
 }
 
-/* Returns NULL if its user has too many. */
+static void drop_former(struct top_processes *t, struct top_process *p)
+{
+	struct top_process *former = p->former;
+
+	p->former = former->former;
+	quota_give(&t->quota, former->charged, 1);
+	free(former);
+}
+
+static void drop(struct top_processes *t, struct top_process *p)
+{
+	while (p->former)
+		drop_former(t, p);
+	HASH_DEL(t->all, p);
+	quota_give(&t->quota, p->charged, 1);
+	free(p);
+}
+
+/* What it has counted is in the next report. */
+static void replace(struct top_processes *t, struct top_process *former, struct top_process *p)
+{
+	if (!former)
+		return;
+	former->over = true;
+	HASH_DEL(t->all, former);
+	p->former = former;
+	if (!former->program)
+		drop_former(t, p);
+}
+
+/* Takes the pid from another one.  Returns NULL if its user has too many. */
 static struct top_process *add(struct top_processes *t, int pid, unsigned long long program)
 {
 	struct top_process *p;
@@ -73,15 +112,9 @@ static struct top_process *add(struct top_processes *t, int pid, unsigned long l
 	p->is = proc_identity(pid);
 	proc_comm(pid, p->comm);
 	name_user(p);
+	replace(t, top_process_find(t, pid), p);
 	HASH_ADD_INT(t->all, pid, p);
 	return p;
-}
-
-static void drop(struct top_processes *t, struct top_process *p)
-{
-	HASH_DEL(t->all, p);
-	quota_give(&t->quota, p->charged, 1);
-	free(p);
 }
 
 static bool has_changed(const struct top_process *p)
@@ -96,11 +129,7 @@ void top_process_mapped(struct top_processes *t, int pid)
 	struct top_process *p = top_process_find(t, pid);
 	char comm[16];
 
-	if (p && has_changed(p)) {
-		drop(t, p);
-		p = NULL;
-	}
-	if (!p && proc_comm(pid, comm))
+	if ((!p || has_changed(p)) && proc_comm(pid, comm))
 		add(t, pid, 0);
 }
 
@@ -108,11 +137,8 @@ void top_process_seen(struct top_processes *t, const struct export_seen *seen)
 {
 	struct top_process *p = top_process_find(t, seen->head.pid);
 
-	if (p && p->program && p->program != seen->program) {
-		drop(t, p);
-		p = NULL;
-	}
-	p = p ?: add(t, seen->head.pid, seen->program);
+	if (!p || (p->program && p->program != seen->program))
+		p = add(t, seen->head.pid, seen->program);
 	if (!p)
 		return;
 	p->program = seen->program;
@@ -126,7 +152,7 @@ void top_process_seen(struct top_processes *t, const struct export_seen *seen)
 
 void top_process_ended(void *ctx, const struct process_event *event)
 {
-	struct top_process *p = top_process_find(ctx, event->head.pid);
+	struct top_process *p = top_process_of(ctx, event->head.pid, event->program);
 
 	if (p && (!p->program || p->program == event->program))
 		p->over = true;
@@ -134,10 +160,10 @@ void top_process_ended(void *ctx, const struct process_event *event)
 
 /* ---- What the probes have counted */
 
-/* Sets *drop if a count is of a program that has ended.  Returns NULL if it is that, or of one whose record is still to come. */
+/* Sets *drop if a count is of a program that has ended.  Returns NULL if its row is gone, or its record is still to come. */
 static struct top_process *counted_by(struct top_processes *t, int pid, unsigned long long program, bool *drop)
 {
-	struct top_process *p = top_process_find(t, pid);
+	struct top_process *p = top_process_of(t, pid, program);
 	char comm[16];
 
 	*drop = false;
@@ -149,7 +175,7 @@ static struct top_process *counted_by(struct top_processes *t, int pid, unsigned
 		return NULL;
 	if (!p->program)
 		p->program = program;
-	*drop = p->over || program < p->program;
+	*drop = p->program == program ? p->over : program < p->program;
 	return p->program == program ? p : NULL;
 }
 
@@ -242,7 +268,8 @@ void top_processes_read(struct top_processes *t)
 		check(t);
 	}
 	for (struct top_process *p = t->all; p; p = p->hh.next)
-		p->now = (struct top_counts){ 0 };
+		for (struct top_process *f = p; f; f = f->former)
+			f->now = (struct top_counts){ 0 };
 	t->detail.nparts = t->detail.nerrors = 0;
 	export_maps_read(&t->maps, &reader);
 }
@@ -253,6 +280,8 @@ void top_processes_interval(struct top_processes *t)
 
 	HASH_ITER(hh, t->all, p, next) {
 		p->before = p->now;
+		while (p->former)
+			drop_former(t, p);
 		if (p->over)
 			drop(t, p);
 	}

@@ -3,6 +3,7 @@
 #ifndef CUDATOP_PROCESSES_H
 #define CUDATOP_PROCESSES_H
 #include <stdbool.h>
+#include <stddef.h>
 #include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
@@ -53,6 +54,8 @@ struct top_process {
 	bool gone;			/* at the last check */
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
 	struct top_counts now, before;
+	size_t row;			/* of the last report: see rows.c */
+	struct top_process *former;	/* programs that the process ran before, in this interval, or that had its pid: they are over */
 	UT_hash_handle hh;
 };
 
@@ -70,6 +73,9 @@ void top_processes_open(struct top_processes *t);
 void top_processes_free(struct top_processes *t);
 
 struct top_process *top_process_find(const struct top_processes *t, int pid);
+
+/* Returns the one that runs, or ran, the program; else the one that has the pid now. */
+struct top_process *top_process_of(const struct top_processes *t, int pid, unsigned long long program);
 
 /* Call for a process that has mapped CUDA. */
 void top_process_mapped(struct top_processes *t, int pid);

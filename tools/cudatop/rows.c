@@ -42,6 +42,14 @@ static bool is_wait(const struct inflight_row *r)
 	return id >= 0 && cuda_fns[id].class == CUDA_SYNC;
 }
 
+/* A wait that has returned after its process was read is in neither count. */
+static void keep_waits(struct top_rows *t)
+{
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next)
+		if (p->now.wait_ns < p->before.wait_ns)
+			p->now.wait_ns = p->before.wait_ns;
+}
+
 /* What calls in flight have waited so far counts as if they had returned, so that a wait of a minute is shown in each second. */
 static void read_inflight(struct top_rows *t)
 {
@@ -54,6 +62,7 @@ static void read_inflight(struct top_rows *t)
 		if (p && is_wait(r))
 			p->now.wait_ns += r->age;
 	}
+	keep_waits(t);
 }
 
 /* ---- Rows */
@@ -100,22 +109,33 @@ static void set_kinds(struct top_rows *t, struct top_row *r)
 	r->managed = m->groups.kinds[CUDA_MANAGED].bytes;
 }
 
-static void set_used(struct top_rows *t, struct top_row *r)
-{
-	unsigned long long used;
+/* ---- What is kept elsewhere: each list is read once, as there may be thousands of processes */
 
-	r->used = OUT_NONE;
-	for (unsigned i = 0; i < t->nvml.ndevices; i++)
-		if (nvml_used(&t->nvml, r->pid, i, &used))
-			r->used = (r->used == OUT_NONE ? 0 : r->used) + used;
+/* Returns NULL if the program has no row. */
+static struct top_row *row_of(const struct top_rows *t, int pid, unsigned long long program)
+{
+	const struct top_process *p = top_process_of(&t->processes, pid, program);
+
+	return p ? &t->rows[p->row] : NULL;
 }
 
-static void set_call(struct top_rows *t, struct top_row *r)
+static void set_used(struct top_rows *t)
+{
+	for (unsigned i = 0; i < t->nvml.nprocesses; i++) {
+		struct top_row *r = row_of(t, t->nvml.processes[i].pid, 0);
+
+		if (r)
+			r->used = (r->used == OUT_NONE ? 0 : r->used) + t->nvml.processes[i].used;
+	}
+}
+
+static void set_calls(struct top_rows *t)
 {
 	for (size_t i = 0; i < t->inflight.n; i++) {
 		const struct inflight_row *c = &t->inflight.rows[i];
+		struct top_row *r = row_of(t, c->pid, 0);
 
-		if (c->pid != r->pid)
+		if (!r)
 			continue;
 		r->calls++;
 		if (r->call || c->age < CALL_NS)	/* the longest one comes first */
@@ -126,56 +146,46 @@ static void set_call(struct top_rows *t, struct top_row *r)
 	}
 }
 
-struct largest {
-	int pid;
-	const struct communicator *m;
-};
-
-static void see_communicator(void *ctx, const struct communicator *m)
+static void set_rank(void *ctx, const struct communicator *m)
 {
-	struct largest *l = ctx;
+	struct top_row *r = m->ended || !m->nranks ? NULL : row_of(ctx, m->pid, 0);
 
-	if (m->pid == l->pid && !m->ended && m->nranks && (!l->m || m->nranks > l->m->nranks))
-		l->m = m;
-}
-
-static void set_rank(struct top_rows *t, struct top_row *r)
-{
-	struct largest l = { .pid = r->pid };
-
-	r->rank = r->nranks = r->behind = OUT_NONE;
-	communicators_each(&t->communicators, see_communicator, &l);
-	if (!l.m)
+	if (!r || (r->nranks != OUT_NONE && r->nranks >= (unsigned)m->nranks))
 		return;
-	r->rank = l.m->rank;
-	r->nranks = l.m->nranks;
-	r->behind = communicator_behind(l.m);
+	r->rank = m->rank;
+	r->nranks = m->nranks;
+	r->behind = communicator_behind(m);
 }
 
-struct gpu_of { int pid; bool whole; unsigned long long ns; };
+static void begin_gpu(void *ctx, int pid, unsigned long long program)
+{
+	struct top_row *r = row_of(ctx, pid, program);
+
+	if (r)
+		r->gpu_ns = 0;
+}
+
+struct gpu_rows { struct top_rows *rows; bool whole; };
 
 static void add_gpu(void *ctx, const struct gpu_tally *tally)
 {
-	struct gpu_of *g = ctx;
+	const struct gpu_rows *g = ctx;
+	struct top_row *r = row_of(g->rows, tally->pid, tally->program);
 
-	if (tally->pid == g->pid)
-		g->ns += (g->whole ? &tally->total : &tally->last)->ns;
+	if (r && r->gpu_ns != OUT_NONE)
+		r->gpu_ns += (g->whole ? &tally->total : &tally->last)->ns;
 }
 
-static void set_gpu(struct top_rows *t, struct top_row *r, bool whole)
+static void set_gpu(struct top_rows *t, bool whole)
 {
-	struct gpu_of g = { .pid = r->pid, .whole = whole };
-
-	r->gpu_ns = OUT_NONE;
-	r->gpu_share = NAN;
-	if (!t->gpu || !gpu_time_measured(t->gpu, r->pid))
-		return;
-	gpu_time_each(t->gpu, add_gpu, &g);
-	r->gpu_ns = g.ns;
-	r->gpu_share = t->interval > 0 ? g.ns / 1e9 / t->interval : 0;
+	gpu_time_each_measured(t->gpu, begin_gpu, t);
+	gpu_time_each(t->gpu, add_gpu, &(struct gpu_rows){ t, whole });
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].gpu_ns != OUT_NONE)
+			t->rows[i].gpu_share = t->interval > 0 ? t->rows[i].gpu_ns / 1e9 / t->interval : 0;
 }
 
-static void add_row(struct top_rows *t, const struct top_process *p, bool whole)
+static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 {
 	const char *container = process_container(t->processes.table, p->pid);
 	struct top_row *r;
@@ -184,21 +194,20 @@ static void add_row(struct top_rows *t, const struct top_process *p, bool whole)
 		t->room = t->room ? 2 * t->room : 64;
 		t->rows = xrealloc(t->rows, t->room, sizeof(*t->rows));
 	}
+	p->row = t->n;
 	r = &t->rows[t->n++];
 	*r = (struct top_row){
 		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices,
 		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
+		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN,
 	};
 	memcpy(r->comm_copy, p->comm, sizeof(p->comm));
 	memcpy(r->user_copy, p->user, sizeof(p->user));
 	if (container)
 		snprintf(r->container_copy, sizeof(r->container_copy), "%s", container);
 	set_counts(t, r, p, whole);
-	set_kinds(t, r);
-	set_used(t, r);
-	set_call(t, r);
-	set_rank(t, r);
-	set_gpu(t, r, whole);
+	if (p == top_process_find(&t->processes, p->pid))
+		set_kinds(t, r);
 	t->sum.held += r->held;
 	t->sum.launch_rate += r->launch_rate;
 	t->sum.copy_rate += r->copy_rate;
@@ -368,8 +377,14 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	read_inflight(t);
 	t->n = 0;
 	t->sum = (struct top_row){ 0 };
-	for (const struct top_process *p = t->processes.all; p; p = p->hh.next)
-		add_row(t, p, whole);
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next)
+		for (struct top_process *f = p; f; f = f->former)
+			add_row(t, f, whole);
+	set_used(t);
+	set_calls(t);
+	communicators_each(&t->communicators, set_rank, t);
+	if (t->gpu)
+		set_gpu(t, whole);
 	top_rows_sort(t);
 }
 

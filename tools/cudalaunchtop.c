@@ -431,7 +431,7 @@ static void loaded(void *ctx)
 
 	t->view.launches = launches_new(t->session.syms, t->skel->maps.counts, t->skel->maps.quick,
 					&t->skel->bss->counts_shares, t->session.pid_list || t->session.command);
-	t->view.launches->on_launch = on_launch;
+	t->view.launches->on_launch = t->gpu.sites ? on_launch : NULL;	/* a program can write records that no probe sends */
 	t->view.launches->ctx = t;
 	t->view.launches->counters.by_graph = t->view.by_graph;
 	if (session_is_alone(&t->session)) {

@@ -344,7 +344,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 
 	if (size >= sizeof(struct process_event) && e->head.kind == RECORD_FORK)
 		on_process(l, data);
-	if (size >= sizeof(struct launch_made) && e->head.kind == LAUNCH_MADE)
+	if (l->on_launch && size >= sizeof(struct launch_made) && e->head.kind == LAUNCH_MADE)
 		on_made(l, data);
 	if (size < sizeof(*e) || record_is_process_event(&e->head))
 		return;

@@ -119,6 +119,7 @@ static void feed(struct model *m, const struct feed *feed, int turn)
 		if (feed->quick)
 			tell(m, false, LAUNCH_NAMED, QUICK, 0, feed->quick);
 		tell_process(m, true, RECORD_FORK);
+		tell(m, false, LAUNCH_MADE, 0, 0, NULL);	/* a program can write it where no probe does */
 	}
 	if (turn < feed->launches)
 		count(m, false, NAMED, 1, turn < feed->failed);

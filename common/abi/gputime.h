@@ -41,7 +41,7 @@ enum { GPUTIME_TOOLS = 4 };
 
 struct gputime_tool {
 	/* written by the tool */
-	unsigned int generation __attribute__((aligned(64)));	/* another one with each tool; of a command's: 1 */
+	unsigned int generation __attribute__((aligned(64)));	/* another one with each tool; of a command's first: 1 */
 	unsigned int want;		/* enum gputime_want */
 	unsigned long long run_ns, of_ns;	/* on for run_ns of each of_ns; 0: always */
 	unsigned long long read;	/* records so far */

@@ -124,10 +124,10 @@ long long gpu_memory_mount(void)
 
 /* ---- A place in it */
 
-/* The kernel drops the lock with the descriptor. */
-static bool lock(int fd, int place)
+/* type: F_WRLCK or F_UNLCK.  The kernel drops the lock with the last descriptor and mapping. */
+static bool set_lock(int fd, int place, short type)
 {
-	struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
+	struct flock byte = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
 
 	return !fcntl(fd, F_OFD_SETLK, &byte);
 }
@@ -136,9 +136,9 @@ static bool lock(int fd, int place)
 static int take_place(int fd, bool is_command)
 {
 	if (is_command)
-		return lock(fd, 0) ? 0 : -1;
+		return set_lock(fd, 0, F_WRLCK) ? 0 : -1;
 	for (int i = 1; i < GPUTIME_TOOLS; i++)
-		if (lock(fd, i))
+		if (set_lock(fd, i, F_WRLCK))
 			return i;
 	return -1;
 }
@@ -183,16 +183,18 @@ static struct gputime_tool *tool_of(const struct gpu_memory *m)
 	return &m->control->tools[m->place];
 }
 
+/* The place of a command is taken a second time if the end of the program before, which had the pid, was seen late. */
 static void ask(struct gpu_memory *m, const struct gpu_wish *wish)
 {
 	struct gputime_tool *t = tool_of(m);
 
-	if (m->place)
+	m->is_first = !m->place && !__atomic_load_n(&t->read, __ATOMIC_RELAXED);
+	if (!m->is_first)
 		__atomic_store_n(&t->want, 0, __ATOMIC_RELEASE);	/* it may be that of a tool that was killed */
 	t->run_ns = wish->run_ns;
 	t->of_ns = wish->of_ns;
-	t->read = m->place ? __atomic_load_n(&t->written, __ATOMIC_ACQUIRE) : 0;
-	m->generation = m->place ? __atomic_load_n(&t->generation, __ATOMIC_RELAXED) + 1 : 1;
+	t->read = m->is_first ? 0 : __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
+	m->generation = m->is_first ? 1 : __atomic_load_n(&t->generation, __ATOMIC_RELAXED) + 1;
 	__atomic_store_n(&t->generation, m->generation, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->want, wish->want, __ATOMIC_RELEASE);
 	ring_bell(m->control);
@@ -221,10 +223,12 @@ bool gpu_memory_stops(const struct gpu_memory *m)
 	return m->serves && __atomic_load_n(&tool_of(m)->serves, __ATOMIC_ACQUIRE);
 }
 
-/* The library is told when the lock is gone: then it gives the ring's memory back. */
+/* The library is told when the lock is gone: then it gives the ring's memory back.  A helper process may have a copy of the
+ * descriptor, and control is mapped yet: neither may keep the lock. */
 void gpu_memory_close(struct gpu_memory *m)
 {
 	munmap((void *)m->ring, GPUTIME_RING);
+	set_lock(m->fd, m->place, F_UNLCK);
 	close(m->fd);
 	ring_bell(m->control);
 	munmap(m->control, sizeof(*m->control));
@@ -240,8 +244,8 @@ static void begin(struct gpu_memory *m)
 	const struct gputime_tool *t = tool_of(m);
 
 	m->serves = true;
-	m->read = m->place ? t->first : 0;
-	if (!m->place)
+	m->read = m->is_first ? 0 : t->first;
+	if (m->is_first)
 		return;
 	m->dropped[0] = c->dropped;
 	m->dropped[1] = t->dropped;

@@ -14,6 +14,7 @@ struct gpu_memory {
 	int fd;				/* with the lock */
 	int place;			/* of enum GPUTIME_TOOLS */
 	unsigned generation;
+	bool is_first;			/* tool of the process's command, for which the library may have begun already */
 	bool serves;			/* the library has begun for us */
 	unsigned long long read;	/* records so far */
 	unsigned long long malformed;	/* times that the numbers of records cannot be right */

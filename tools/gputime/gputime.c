@@ -259,7 +259,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 /* What the variable named before is called as the driver would have done. */
 static void call_next(void)
 {
-	const char *file = getenv(GPUTIME_NEXT);
+	const char *file = secure_getenv(GPUTIME_NEXT);
 	void *next = file && *file ? dlopen(file, RTLD_NOW) : NULL;
 	int (*initialize)(void) = NULL;
 

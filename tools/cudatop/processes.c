@@ -41,11 +41,11 @@ struct top_process *top_process_find(const struct top_processes *t, int pid)
 
 struct top_process *top_process_of(const struct top_processes *t, int pid, unsigned long long program)
 {
-	struct top_process *now = top_process_find(t, pid), *p = now;
+	struct top_process *now = top_process_find(t, pid), *former = NULL;
 
-	while (p && p->program != program)
-		p = p->former;
-	return p ?: now;
+	if (program && now && now->program != program)
+		HASH_FIND(hh, t->former, &program, sizeof(program), former);
+	return former && former->pid == pid ? former : now;
 }
 
 /* Only the machine's own file: a name service could take its time. */
@@ -66,40 +66,29 @@ static void name_user(struct top_process *p)
 		fclose(f);
 }
 
-static void drop_former(struct top_processes *t, struct top_process *p)
+static void drop(struct top_processes *t, struct top_process **from, struct top_process *p)
 {
-	struct top_process *former = p->former;
-
-	p->former = former->former;
-	quota_give(&t->quota, former->charged, 1);
-	free(former);
-}
-
-static void drop(struct top_processes *t, struct top_process *p)
-{
-	while (p->former)
-		drop_former(t, p);
-	HASH_DEL(t->all, p);
+	HASH_DEL(*from, p);
 	quota_give(&t->quota, p->charged, 1);
 	free(p);
 }
 
-/* What it has counted is in the next report. */
-static void replace(struct top_processes *t, struct top_process *former, struct top_process *p)
+/* Another one takes its pid.  What it has counted is in the next report. */
+static void replace(struct top_processes *t, struct top_process *p)
 {
-	if (!former)
+	if (!p->program) {
+		drop(t, &t->all, p);
 		return;
-	former->over = true;
-	HASH_DEL(t->all, former);
-	p->former = former;
-	if (!former->program)
-		drop_former(t, p);
+	}
+	p->over = true;
+	HASH_DEL(t->all, p);
+	HASH_ADD(hh, t->former, program, sizeof(p->program), p);
 }
 
 /* Takes the pid from another one.  Returns NULL if its user has too many. */
 static struct top_process *add(struct top_processes *t, int pid, unsigned long long program)
 {
-	struct top_process *p;
+	struct top_process *p, *former = top_process_find(t, pid);
 	const unsigned charged = proc_user(pid);
 
 	if (!quota_take(&t->quota, charged, pid, 1))
@@ -112,7 +101,8 @@ static struct top_process *add(struct top_processes *t, int pid, unsigned long l
 	p->is = proc_identity(pid);
 	proc_comm(pid, p->comm);
 	name_user(p);
-	replace(t, top_process_find(t, pid), p);
+	if (former)
+		replace(t, former);
 	HASH_ADD_INT(t->all, pid, p);
 	return p;
 }
@@ -268,8 +258,9 @@ void top_processes_read(struct top_processes *t)
 		check(t);
 	}
 	for (struct top_process *p = t->all; p; p = p->hh.next)
-		for (struct top_process *f = p; f; f = f->former)
-			f->now = (struct top_counts){ 0 };
+		p->now = (struct top_counts){ 0 };
+	for (struct top_process *p = t->former; p; p = p->hh.next)
+		p->now = (struct top_counts){ 0 };
 	t->detail.nparts = t->detail.nerrors = 0;
 	export_maps_read(&t->maps, &reader);
 }
@@ -280,11 +271,11 @@ void top_processes_interval(struct top_processes *t)
 
 	HASH_ITER(hh, t->all, p, next) {
 		p->before = p->now;
-		while (p->former)
-			drop_former(t, p);
 		if (p->over)
-			drop(t, p);
+			drop(t, &t->all, p);
 	}
+	HASH_ITER(hh, t->former, p, next)
+		drop(t, &t->former, p);
 }
 
 void top_processes_free(struct top_processes *t)
@@ -292,6 +283,8 @@ void top_processes_free(struct top_processes *t)
 	struct top_process *p, *next;
 
 	HASH_ITER(hh, t->all, p, next)
-		drop(t, p);
+		drop(t, &t->all, p);
+	HASH_ITER(hh, t->former, p, next)
+		drop(t, &t->former, p);
 	quota_free(&t->quota);
 }

@@ -55,14 +55,14 @@ struct top_process {
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
 	struct top_counts now, before;
 	size_t row;			/* of the last report: see rows.c */
-	struct top_process *former;	/* programs that the process ran before, in this interval, or that had its pid: they are over */
 	UT_hash_handle hh;
 };
 
 struct top_processes {
 	struct process_table *table;	/* the session's */
 	struct export_maps maps;
-	struct top_process *all;	/* by pid; for HASH_ITER(hh, ...) */
+	struct top_process *all;	/* by pid; for HASH_ITER(hh, ...), as are … */
+	struct top_process *former;	/* … those whose pid another one has taken in this interval, by program: they are over */
 	struct quota quota;
 	struct top_detail detail;
 	unsigned long long checked;	/* whether they live, ns */

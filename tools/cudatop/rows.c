@@ -206,7 +206,7 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	if (container)
 		snprintf(r->container_copy, sizeof(r->container_copy), "%s", container);
 	set_counts(t, r, p, whole);
-	if (p == top_process_find(&t->processes, p->pid))
+	if (p == top_process_find(&t->processes, p->pid))	/* memory is kept by pid */
 		set_kinds(t, r);
 	t->sum.held += r->held;
 	t->sum.launch_rate += r->launch_rate;
@@ -378,8 +378,9 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	t->n = 0;
 	t->sum = (struct top_row){ 0 };
 	for (struct top_process *p = t->processes.all; p; p = p->hh.next)
-		for (struct top_process *f = p; f; f = f->former)
-			add_row(t, f, whole);
+		add_row(t, p, whole);
+	for (struct top_process *p = t->processes.former; p; p = p->hh.next)
+		add_row(t, p, whole);
 	set_used(t);
 	set_calls(t);
 	communicators_each(&t->communicators, set_rank, t);

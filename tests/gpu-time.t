@@ -182,6 +182,17 @@ run env CUDA_INJECTION64_PATH="$library" python3 "$tmp/opens.py" "$lib/libcudart
 lines 1 '^opened 0$'
 silent
 
+it "in a program that locks all its memory, the library has one page, too"
+cat >"$tmp/locks.py" <<'END'
+import ctypes, re, sys
+ctypes.CDLL(None).mlockall(3)
+ctypes.CDLL(sys.argv[1]).cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
+smaps = open("/proc/self/smaps").read().split("cuda-bpf-tools-gputime", 1)[1]
+print("pages", int(re.search(r"Rss: *(\d+)", smaps)[1]) // 4, "locked", re.search(r"Locked: *(\d+)", smaps)[1])
+END
+run env CUDA_INJECTION64_PATH="$library" python3 "$tmp/locks.py" "$lib/libcudart.so.13"
+lines 1 '^pages 1 locked 0$'
+
 it "when the program ends, the library's thread calls CUPTI no more"
 cat >"$tmp/ends.c" <<'END'
 #include <dirent.h>

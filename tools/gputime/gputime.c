@@ -236,6 +236,8 @@ static struct gputime_control *share(struct gputime *g)
 		return NULL;
 	}
 	madvise(c, GPUTIME_BYTES, MADV_DONTDUMP);
+	munlock(c, GPUTIME_BYTES);	/* mlockall(2) has filled it, and it could not be given back */
+	madvise(c, GPUTIME_BYTES, MADV_REMOVE);
 	*c = first;
 	g->fd = fd;
 	return c;
@@ -281,7 +283,7 @@ static void begin_at_once(struct gputime *g)
 	}
 	t->generation = 1;
 	g->begun = gputime_now();
-	g->whole = true;
+	g->whole = is_awaited(g);	/* else the variable is that of a tool that has ended */
 	change(g);	/* before the first kernel */
 }
 

@@ -59,6 +59,58 @@ json 1 ".call == \"cudaDeviceSynchronize\" and .call_tid == $pid and .calls_in_f
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 
+it "a wait that its thread leaves without a return is not counted on, and others are not counted again"
+cat >"$tmp/leaves.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int cudaFree(void *), cudaStreamSynchronize(void *), cudaDeviceSynchronize(void);
+static long long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+static void *waits(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	cudaDeviceSynchronize();
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	long long began;
+	cudaFree(NULL);
+	puts("ready"), fflush(stdout), getchar();
+	began = now();
+	for (int i = 0; i < 5; i++)
+		cudaStreamSynchronize(NULL);
+	pthread_create(&thread, NULL, waits, NULL);
+	sleep(1);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	printf("ready %lld\n", now() - began), fflush(stdout);
+	while (getchar() != EOF)
+		;
+}
+END
+${CC:-cc} -w "$tmp/leaves.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -pthread -o "$tmp/leaves"
+program env SIM_LATENCY_US=cuStreamSynchronize=100000,cuCtxSynchronize=-1 "$tmp/leaves"
+tool cudatop -jp "$pid" 100ms
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+n=$(wc -l <"$tmp/out")
+until_true eval '[ "$(wc -l <"$tmp/out")" -ge '$((n + 5))' ]'
+stop
+most=$(sed -n 's/^ready \([0-9]\)/\1/p' "$tmp/ready")
+all=$(sums wait_ns)
+[ "$all" -ge 500000000 ] || no "waited only $all ns"
+[ "$all" -le "$most" ] || no "waited $all ns of $most"
+exec 3>&-
+wait "$pid"
+
 it "ranks of NCCL have their rank, and how far they are behind"
 SIM_NCCL_DIR=$tmp
 export SIM_NCCL_DIR

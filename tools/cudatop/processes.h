@@ -54,6 +54,7 @@ struct top_process {
 	bool gone;			/* at the last check */
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
 	struct top_counts now, before;
+	bool waits_kept;		/* in the last report: see rows.c */
 	size_t row;			/* of the last report: see rows.c */
 	UT_hash_handle hh;
 };

@@ -42,12 +42,14 @@ static bool is_wait(const struct inflight_row *r)
 	return id >= 0 && cuda_fns[id].class == CUDA_SYNC;
 }
 
-/* A wait that has returned after its process was read is in neither count. */
+/* A wait that returned after the counts were read is in neither count, but in the next ones; one that its thread left is in none. */
 static void keep_waits(struct top_rows *t)
 {
-	for (struct top_process *p = t->processes.all; p; p = p->hh.next)
-		if (p->now.wait_ns < p->before.wait_ns)
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
+		p->waits_kept = !p->waits_kept && p->now.wait_ns < p->before.wait_ns;
+		if (p->waits_kept)
 			p->now.wait_ns = p->before.wait_ns;
+	}
 }
 
 /* What calls in flight have waited so far counts as if they had returned, so that a wait of a minute is shown in each second. */
@@ -69,7 +71,7 @@ static void read_inflight(struct top_rows *t)
 
 static unsigned long long since(unsigned long long now, unsigned long long before, bool whole)
 {
-	return now - (whole || now < before ? 0 : before);
+	return whole ? now : now > before ? now - before : 0;
 }
 
 static void set_counts(struct top_rows *t, struct top_row *r, const struct top_process *p, bool whole)

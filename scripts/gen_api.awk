@@ -44,7 +44,7 @@ function attribute(text,   key, value) {
 	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
 	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
 	else if (key ~ /^(elem|kind_at|src_at|dst_at|from_at|to_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
-	else if (text ~ /^(async|cooperative|counted|waits)$/) set(text, 1)
+	else if (text ~ /^(async|cooperative|counted|loads|waits)$/) set(text, 1)
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
 
@@ -67,7 +67,7 @@ function variant(name, suffix,   plain) {
 
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event query operation comm group ask", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event query operation comm group ask load", classes)
 	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
 	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]

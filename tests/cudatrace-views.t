@@ -83,6 +83,28 @@ equal "$(jq '[.[] | select(.name == "cudaMalloc")] as $outer | [.[] | select(.na
 	[., $outer] | transpose | map(select(.[0].ts > .[1].ts and .[0].ts + .[0].dur < .[1].ts + .[1].dur)) |
 	length' "$tmp/trace.json")" 23
 
+it "-e jit: functions that load code or look up kernels, with stacks, as a summary and in a timeline"
+export SIM_LATENCY_US=cuModuleLoadData=20000
+jit="$bin/mem loop 7 '(' drvlaunch 3 ')' malloc 3 64 sync 2 launch 5"
+run cudatrace -e jit -k -jc "$jit"
+json 7 '.func == "cuModuleLoadData" and .layer == "driver" and .latency_ns >= 20000000 and .stack[0].sym == "do_launch"'
+json 7 '.func == "cuModuleGetFunction" and .args.name == "drv_kernel"'
+json 1 '.func == "cuLibraryLoadData" or .func == "cuModuleLoadDataEx"'
+json 0 '.func | test("Launch|Alloc|Sync")'
+run cudatrace -e jit -S -jc "$jit"
+json 1 '.func == "cuModuleLoadData" and .calls == 7 and .total_ns >= 140000000'
+json 0 '.func | test("Launch|Alloc|Sync")'
+run cudatrace -e jit --slower 15000 -c "$jit"
+lines 7 '^cuModuleLoadData\(\*module=0x[0-9a-f]+, image=0x[0-9a-f]+\) = 0$'
+lines 7 ''
+run cudatrace -e 'jit,!cuModuleLoadData' --slower 15000 -c "$jit"
+lines 0 ''
+run cudatrace -e jit --chrome "$tmp/trace.json" -c "$jit"
+jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
+json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000'
+silent
+unset SIM_LATENCY_US
+
 if long; then
 	it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
 	run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"

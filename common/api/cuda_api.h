@@ -30,6 +30,7 @@ enum cuda_class {
 	CUDA_COMM,	/* makes a communicator of NCCL, or ends one: CUDA_DESTROY */
 	CUDA_GROUP,	/* begins or ends a group of NCCL's operations: CUDA_BEGIN, CUDA_END */
 	CUDA_ASK,	/* asks about a communicator */
+	CUDA_LOAD,	/* loads, compiles or links code */
 	CUDA_CLASS_MAX
 };
 
@@ -123,6 +124,7 @@ struct cuda_args {
 	unsigned char async;	/* 1: returns before the work is done */
 	unsigned char cooperative; /* CUDA_LAUNCH */
 	unsigned char counted;	/* 1: may return what is held already, with another reference */
+	unsigned char loads;	/* 1: also loads code, if that is loaded lazily */
 	unsigned char waits;	/* 1: also waits for the GPU, as a side effect */
 	unsigned char stack;	/* enum cuda_stack */
 	unsigned char from_at, to_at; /* bytes of *params with the devices or contexts of a copy */

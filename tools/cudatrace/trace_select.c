@@ -42,16 +42,19 @@ static const char *const groups[] = {
 #undef X
 };
 
+/* Selections of functions of several groups. */
+static const char *const sets[] = { "all", "default", "nccl", "jit" };
+
+enum { SETS = sizeof(sets) / sizeof(*sets) };
+
 const char *trace_select_word(int i)
 {
-	static const char *const sets[] = { "all", "default", "nccl" };
-
 	if (i < CUDA_GROUP_MAX)
 		return groups[i];
 	i -= CUDA_GROUP_MAX;
-	if (i < 3)
+	if (i < SETS)
 		return sets[i];
-	i -= 3;
+	i -= SETS;
 	return i < cuda_protos_n ? cuda_protos[i].name : NULL;
 }
 
@@ -64,6 +67,13 @@ static int group_of(const char *word)
 	return i < CUDA_GROUP_MAX ? i : -1;
 }
 
+static bool loads_code(const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return fn && cuda_fn_loads(fn);
+}
+
 static bool matches(const char *word, const struct cuda_proto *p, int group)
 {
 	if (!strcmp(word, "all"))
@@ -72,12 +82,17 @@ static bool matches(const char *word, const struct cuda_proto *p, int group)
 		return by_default(p);
 	if (!strcmp(word, "nccl"))
 		return p->lib == CUDA_NCCL;
+	if (!strcmp(word, "jit"))
+		return loads_code(p);
 	return group >= 0 ? p->group == group : match_name(p->name, word, strlen(word));
 }
 
 static bool is_set(const char *word)
 {
-	return !strcmp(word, "all") || !strcmp(word, "default") || !strcmp(word, "nccl") || group_of(word) >= 0;
+	for (int i = 0; i < SETS; i++)
+		if (!strcmp(sets[i], word))
+			return true;
+	return group_of(word) >= 0;
 }
 
 /* Adds or removes the word's functions; returns false if it has none. */
@@ -110,7 +125,7 @@ static _Noreturn void unknown(const char *word)
 }
 
 /* Reads "[trace=][!]WORD[,[!]WORD]..."; returns an enum trace_selected for each of cuda_protos[].  A WORD
- * is a group of cuda_protos.h, all, default, nccl, a function, or a pattern of functions with * and ?.  A
+ * is a group of cuda_protos.h, one of sets[], a function, or a pattern of functions with * and ?.  A
  * function selects all of its versions: cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If
  * the first one is, all are, as in strace, starting from the default.  NULL: the default. */
 static unsigned char *select_functions(const char *expression)

@@ -95,6 +95,25 @@ is 3 'sync_duration_seconds_count.*function="cudaEventSynchronize"'
 grep '^cuda_sync_duration_seconds_sum.*cudaDeviceS' "$tmp/out" | awk '{ exit !($NF >= .14 && $NF < 1.4) }' ||
 	no "the sum is not 0.14 s"
 
+it "loads of code and lookups of kernels are counted with their time, also those inside other calls, with and without --kernels"
+for options in '' '--kernels 5'; do
+	# shellcheck disable=SC2086 # options
+	run env SIM_LATENCY_US=cuModuleLoadData=20000 cudaexporter --once $options -c "$bin/mem loop 7 '(' drvlaunch 1 ')'"
+	is 14 '^cuda_code_load_duration_seconds_count'
+	is 7 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
+	grep '^cuda_code_load_duration_seconds_sum' "$tmp/out" | awk '{ exit !($NF >= .14) }' || no "the sum is less than 0.14 s"
+	is 7 '^cuda_launches_total'
+done
+page -- malloc 1 64k sync 1
+is none '^cuda_code_load'
+run env SIM_LATENCY_US=cuLibraryLoadData=20000 cudaexporter --once -c "$bin/mem malloc 1 64k launch 11"
+is 3 '^cuda_code_load_duration_seconds_count'
+is 2 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
+is 11 '^cuda_launches_total'
+run env SIM_FAIL='cuModuleLoadData:*=200' cudaexporter --once -c "$bin/mem loop 3 '(' drvlaunch 1 ')'"
+is 3 '^cuda_code_load_duration_seconds_count'
+is 3 '^cuda_errors_total.*function="cuModuleLoadData",error="CUDA_ERROR_INVALID_IMAGE"'
+
 it "--collect.off-cpu says for how long waiting threads slept"
 run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudaexporter --once --collect.off-cpu -c "$bin/mem sync 7"
 grep '^cuda_sync_off_cpu_seconds_total' "$tmp/out" | awk '{ exit !($NF >= .1 && $NF < 1.4) }' || no "it is not 0.14 s"

@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 {
 	struct app app = {
 		.session = SESSION_INIT,
-		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES,
+		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES,
 		.exporter.nccl.most = COMMUNICATORS, .exporter.kernels.naming.style = -1,
 		 .ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
 		.events = { .record = on_record, .tick = tick, .ctx = &app },
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "sample", "RUN/PERIOD", &app.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_NUM(0, "communicators", "N", &app.exporter.nccl.most, 0,
 			"operations of NCCL by communicator: each process's first N; default: 16; 0: none are traced"),
-		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
+		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket, in OpenMetrics"),
 		OPT_FLAG(0, "profiles", &app.exporter.profiles.wanted,
 			 "serve call stacks for pprof: /debug/pprof/cuda_held"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts launches, copies, waits and errors by process, and reports each allocation, free and operation of NCCL: for
+/* Counts launches, copies, waits, loads of code and errors by process, and reports each allocation, free and operation of NCCL: for
  * cudaexporter and cudatop. */
 #ifndef EXPORT_BPF_H
 #define EXPORT_BPF_H
@@ -21,6 +21,7 @@ struct call_data {
 #define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
+#include "lib/loads.bpf.h"
 #include "lib/nccl_calls.bpf.h"
 
 struct thread_data {
@@ -32,6 +33,7 @@ struct thread_data {
 	};
 	struct kernel_calls kernels;
 	struct nccl_call nccl;
+	struct load_call load;
 	__u64 inside;		/* the driver's function that the launch in flight has launched */
 	__u64 capture;		/* that the call in flight is part of; 0: none */
 	__u64 reported;		/* the program that was reported to user space */
@@ -93,15 +95,30 @@ static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *
 
 static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	return kernel_call_ends(ctx, &t->data.kernels) || (export_nccl && nccl_call_ends(ctx, &t->data.nccl));
+	return kernel_call_ends(ctx, &t->data.kernels) || load_ends(ctx, &t->data.load) ||
+	       (export_nccl && nccl_call_ends(ctx, &t->data.nccl));
 }
+
+static __always_inline void count_load(struct thread *t);
 
 static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thread *t)
 {
+	if (load_ends(ctx, &t->data.load))
+		count_load(t);
 	if (export_nccl && nccl_call_ends(ctx, &t->data.nccl))
 		operation_leave(ctx, t);
 	else
 		beside_leave(ctx, t);
+}
+
+/* A lookup of a kernel may load it; its name is followed with export_kernels only. */
+static __always_inline bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const bool loads = task_wanted() && load_enter(ctx, &t->data.load);
+
+	if (!export_kernels && cuda_classes[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)] == CUDA_NAME)
+		return loads;
+	return beside_enter(ctx, t) || loads;
 }
 
 static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
@@ -112,9 +129,9 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	if (export_nccl && nccl_call_is(cuda_id(ctx)))
 		return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
 	if (is_beside(ctx))
-		return beside_enter(ctx, t);
+		return export_beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
-		return false;
+		return task_wanted() && load_enter(ctx, &t->data.load);
 	t->data.capture = capture_now(t, id);
 	row = &cuda_rows[id];
 	switch (cuda_classes[id]) {
@@ -128,6 +145,9 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 		return true;
 	case CUDA_SYNC:
 		off_cpu_begin(t);
+		return true;
+	case CUDA_LOAD:
+		load_enter(ctx, &t->data.load);
 		return true;
 	}
 	memory_arguments(&t->call, row);
@@ -246,6 +266,22 @@ static __always_inline void send_wait(struct pt_regs *ctx, struct thread *t, __u
 	records_send(e, head + stack_bytes(n), false);
 }
 
+static __always_inline void count_load(struct thread *t)
+{
+	struct export_key key = {};
+	struct export_values *v;
+
+	if (export_known(t, &t->data.reported, &key)) {
+		key.what = EXPORT_LOAD;
+		v = export_values_of(&key);
+		if (v) {
+			__sync_fetch_and_add(&v->count, 1);
+			count_time(&key, v, t->data.load.id, bpf_ktime_get_ns() - t->data.load.start);
+		}
+	}
+	t->data.load.sp = 0;
+}
+
 /* It did not run. */
 static __always_inline void export_captured(struct thread *t, unsigned char class)
 {
@@ -293,7 +329,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 			export_captured(t, class);
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, id, now);
-		else if (class != CUDA_SYNC)
+		else if (class != CUDA_SYNC && class != CUDA_LOAD)
 			send_memory(ctx, t, id);
 		if (class == CUDA_SYNC)
 			count_wait(t, &key, id, now);
@@ -311,6 +347,7 @@ static __always_inline void export_dropped(struct thread *t)
 {
 	calls_dropped(t);
 	t->data.nccl.call.sp = 0;
+	t->data.load.sp = 0;
 }
 
 PROCESS_PROGRAMS(export_dropped)

@@ -131,7 +131,7 @@ static __always_inline bool export_known(struct thread *t, __u64 *reported, stru
 static __always_inline void export_hit(unsigned char class)
 {
 	__u32 group = class == CUDA_LAUNCH ? EXPORT_GROUP_LAUNCH : class == CUDA_COPY ? EXPORT_GROUP_COPY :
-		      class == CUDA_SYNC ? EXPORT_GROUP_SYNC : EXPORT_GROUP_ALLOC;
+		      class == CUDA_SYNC ? EXPORT_GROUP_SYNC : class == CUDA_LOAD ? EXPORT_GROUP_LOAD : EXPORT_GROUP_ALLOC;
 
 	__sync_fetch_and_add(&export_hits[bpf_get_smp_processor_id() & 63].n[group], 1);
 }

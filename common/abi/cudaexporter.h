@@ -7,10 +7,10 @@
 #include "abi/stack_frames.h"
 
 /* What is counted together: export_key.what. */
-enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC };
+enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC, EXPORT_LOAD };
 
 /* The groups of calls in flight, and of probe_hits. */
-enum export_group { EXPORT_GROUP_ALLOC, EXPORT_GROUP_COPY, EXPORT_GROUP_LAUNCH, EXPORT_GROUP_SYNC, EXPORT_GROUPS };
+enum export_group { EXPORT_GROUP_ALLOC, EXPORT_GROUP_COPY, EXPORT_GROUP_LAUNCH, EXPORT_GROUP_SYNC, EXPORT_GROUP_LOAD, EXPORT_GROUPS };
 
 struct export_key {
 	unsigned long long program;	/* one execution of a program in a process: when it was first
@@ -36,7 +36,7 @@ enum { EXPORT_SIZES = 8, EXPORT_TIMES = 14 };
 struct export_values {
 	unsigned long long count;
 	unsigned long long bytes;	/* of copies */
-	unsigned long long ns;		/* of copies that are not asynchronous, and of waits */
+	unsigned long long ns;		/* of copies that are not asynchronous, waits and loads of code */
 	unsigned long long off_ns;	/* of waits: off the CPU */
 	unsigned long long last;	/* of launches: when, CLOCK_MONOTONIC, ns */
 	unsigned long long sizes[EXPORT_SIZES];

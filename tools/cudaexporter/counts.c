@@ -71,6 +71,8 @@ static void add(struct counts *c, const struct cuda_process *process, const stru
 		add_copies(process, key, v);
 	else if (key->what == EXPORT_SYNC)
 		add_waits(c, process, key, v);
+	else if (key->what == EXPORT_LOAD)
+		series_observe(process->set, METRIC_LOAD_DURATION, (struct metric_labels){ 0 }, v->times, v->ns, !process->over);
 }
 
 /* Returns the process of a key, added if need be (processes_admit()); NULL if it is not to be read now. */
@@ -135,7 +137,8 @@ static bool read_exemplar(void *ctx, const struct export_key *k, const struct ex
 				 k->bucket - EXPORT_OF_SIZES, &exemplar);
 	else
 		series_exemplify(process->set,
-				 k->what == EXPORT_COPY ? METRIC_COPY_DURATION : METRIC_SYNC_DURATION,
+				 k->what == EXPORT_COPY ? METRIC_COPY_DURATION :
+				 k->what == EXPORT_LOAD ? METRIC_LOAD_DURATION : METRIC_SYNC_DURATION,
 				 metric_labels(k->what == EXPORT_COPY ? direction : k->id, 0),
 				 k->bucket - EXPORT_OF_TIMES, &exemplar);
 	return process->over;
@@ -162,6 +165,8 @@ static enum export_group group_of(const struct inflight_row *row)
 		return EXPORT_GROUP_LAUNCH;
 	case CUDA_SYNC:
 		return EXPORT_GROUP_SYNC;
+	case CUDA_LOAD:
+		return EXPORT_GROUP_LOAD;
 	default:
 		return EXPORT_GROUP_ALLOC;
 	}

@@ -79,7 +79,7 @@ static void print_call(FILE *f, const struct metric_labels *l)
 /* device="0",memory="pool": without the labels of the label set. */
 static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 {
-	static const char *const groups[EXPORT_GROUPS] = { "alloc", "copy", "launch", "sync" };
+	static const char *const groups[EXPORT_GROUPS] = { "alloc", "copy", "launch", "sync", "load" };
 	static const char *const kinds[LAUNCH_KIND_MAX] = { "kernel", "cooperative", "graph" };
 
 	switch (m) {

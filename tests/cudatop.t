@@ -34,8 +34,8 @@ done
 
 it "processes that have ended are in the block, too"
 run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
-lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +ERR/S +CALL$'
-lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +0 -$'
+lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +%JIT +ERR/S +CALL$'
+lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +[0-9.]+ +0 -$'
 
 for kind in session inject; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
@@ -110,6 +110,32 @@ all=$(sums wait_ns)
 [ "$all" -le "$most" ] || no "waited $all ns of $most"
 exec 3>&-
 wait "$pid"
+
+it "code that is loaded has its calls and time, and a column from then on"
+jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
+run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
+json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
+run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
+lines 1 '^PID .* %WAIT +%JIT +ERR/S +CALL$'
+lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 -$'
+run cudatop -jc "$bin/mem malloc 1 1k"
+json 1 '.code_loads == 0 and .code_load_ns == 0 and .code_load_share == 0'
+run cudatop -bc "$bin/mem malloc 1 1k"
+lines 1 '^PID .* %WAIT +ERR/S +CALL$'
+
+it "code that takes long to load counts as it goes on and is the longest call; failed loads are errors"
+env SIM_LATENCY_US=cuModuleLoadData=-1 "$bin/mem" drvlaunch 1 & pid=$!
+pids="$pids $pid"
+tool cudatop -jp "$pid" 200ms
+until_true eval '[ "$(jq -s "map(select(.call != null)) | length" "$tmp/out" 2>/dev/null)" -ge 3 ]'
+stop
+tail -n 1 "$tmp/out" >"$tmp/last"
+cp "$tmp/last" "$tmp/out"
+json 1 '.call == "cuModuleLoadData" and .calls_in_flight == 1 and .code_load_share > 0.5 and .wait_ns == 0 and .code_loads == 0'
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+run env SIM_FAIL='cuModuleLoadData:*=200' cudatop -jc "$bin/mem loop 3 '(' drvlaunch 1 ')'"
+json 1 '.code_loads == 3 and .errors == 3'
 
 it "ranks of NCCL have their rank, and how far they are behind"
 SIM_NCCL_DIR=$tmp

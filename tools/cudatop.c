@@ -71,6 +71,10 @@ static const struct field all_fields[] = {
 	{ NULL, "%WAIT", 6, OUT_STR, AT(wait_text) },
 	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_ns) },	/* that its threads waited for the GPU in the interval, in functions that synchronize */
 	{ "wait_share", NULL, 0, OUT_REAL, AT(wait_share) },	/* of the interval; more than 1 if several threads waited */
+	{ NULL, "%JIT", 6, OUT_STR, AT(load_text) },
+	{ "code_loads", NULL, 0, OUT_UINT, AT(loads) },	/* calls that load, compile or link code, or look up kernels, in the interval */
+	{ "code_load_ns", NULL, 0, OUT_UINT, AT(load_ns) },	/* of these calls, in the interval */
+	{ "code_load_share", NULL, 0, OUT_REAL, AT(load_share) },	/* of the interval; more than 1 if several threads loaded code */
 	{ NULL, "ERR/S", 6, OUT_STR, AT(error_text) },
 	{ "errors", NULL, 0, OUT_UINT, AT(errors) },	/* calls that returned an error, in the interval */
 	{ NULL, "%GPU", 6, OUT_STR, AT(gpu_text) },
@@ -105,7 +109,7 @@ struct top {
 	unsigned long long lost;	/* records, so far */
 	long max_rows;
 	bool batch, once, gpu_time, live, printed;
-	bool containers, ranks, used;	/* some process has such a column */
+	bool containers, ranks, used, loads;	/* some process has such a column */
 	const char *sample;
 	char *who;
 	struct field wide[FIELDS], narrow[FIELDS];
@@ -127,13 +131,14 @@ static void hide(struct field *fields, const char *head)
 /* Columns that only some processes need come when one does. */
 static void choose_columns(struct top *t)
 {
-	static const char *const narrow[] = { "USER", "PINNED", "HtoD/S", "DtoH/S", "ERR/S", NULL };
+	static const char *const narrow[] = { "USER", "PINNED", "%JIT", "HtoD/S", "DtoH/S", "ERR/S", NULL };
 	struct top_rows *rows = &t->rows;
 
 	for (size_t i = 0; i < rows->n; i++) {
 		t->containers |= rows->rows[i].container != NULL;
 		t->ranks |= rows->rows[i].nranks != OUT_NONE;
 		t->used |= rows->rows[i].used != OUT_NONE;
+		t->loads |= rows->rows[i].load_ns > 0;
 	}
 	memcpy(t->wide, all_fields, sizeof(all_fields));
 	if (t->containers)
@@ -142,6 +147,8 @@ static void choose_columns(struct top *t)
 		hide(t->wide, "USED");
 	if (!t->ranks)
 		hide(t->wide, "RANK");
+	if (!t->loads)
+		hide(t->wide, "%JIT");
 	if (!t->gpu_time) {
 		hide(t->wide, "%GPU");
 		columns_remove(t->wide, "gpu_ns");
@@ -512,7 +519,7 @@ int main(int argc, char **argv)
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
-	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES |
+	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES |
 				 (NCCL_CLASSES & ~(1u << CUDA_GROUP));
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),

@@ -94,6 +94,8 @@ static void set_parts(struct detail_view *d, const struct top_detail *of)
 			line(d, "  copies     %-5s %-27s %12llu of %s%s%s", cuda_direction_name(p->key.detail & (EXPORT_ASYNC - 1)),
 			     p->key.detail & EXPORT_ASYNC ? "asynchronous" : "", p->count, out_bytes(p->bytes),
 			     p->ns ? " in " : "", p->ns ? out_ns(p->ns) : "");
+		else if (p->key.what == EXPORT_LOAD)
+			line(d, "  code loads %33s %12llu in %s", "", p->count, out_ns(p->ns));
 		else
 			line(d, "  waits      %33s %12llu in %s", "", p->count, out_ns(p->ns));
 	}
@@ -169,6 +171,7 @@ static void set_commands(struct detail_view *d, const struct top_row *r)
 		{ "cudalaunchtop -k", "kernels by name, and where they are launched" },
 		{ "cudasynclatency -k", "where threads wait for the GPU, and how long" },
 		{ "cudamemcpysize -k", "copies by size, and where they are made" },
+		{ "cudatrace -e jit -k", "code that is loaded or compiled, how long that takes, and where" },
 		{ "cudatrace -x", "calls that fail, and their errors" },
 		{ "nccltop", "operations of NCCL by rank; ncclhang says which rank is late" },
 	};

@@ -214,6 +214,10 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 		p->now.copies[direction <= CUDA_DEFAULT ? direction : CUDA_DEFAULT] += v->count;
 		p->now.bytes[direction <= CUDA_DEFAULT ? direction : CUDA_DEFAULT] += v->bytes;
 		break;
+	case EXPORT_LOAD:
+		p->now.loads += v->count;
+		p->now.load_ns += v->ns;
+		break;
 	default:
 		p->now.waits += v->count;
 		p->now.wait_ns += v->ns;

@@ -18,6 +18,7 @@ struct top_counts {
 	unsigned long long launches, graphs;	/* graphs: of launches, those of CUDA graphs */
 	unsigned long long copies[CUDA_DEFAULT + 1], bytes[CUDA_DEFAULT + 1];	/* by enum cuda_direction */
 	unsigned long long waits, wait_ns;	/* wait_ns: with waits that have not returned */
+	unsigned long long loads, load_ns;	/* of code; load_ns: with calls that have not returned */
 	unsigned long long errors;
 	unsigned long long held;	/* bytes, on devices: now */
 };
@@ -54,7 +55,7 @@ struct top_process {
 	bool gone;			/* at the last check */
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
 	struct top_counts now, before;
-	bool waits_kept;		/* in the last report: see rows.c */
+	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
 	UT_hash_handle hh;
 };

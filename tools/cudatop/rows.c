@@ -35,24 +35,22 @@ static void read_memory(struct top_rows *t)
 	}
 }
 
-static bool is_wait(const struct inflight_row *r)
+static bool is_of(const struct inflight_row *r, enum cuda_class class)
 {
 	const int id = cuda_fn_find(r->func);
 
-	return id >= 0 && cuda_fns[id].class == CUDA_SYNC;
+	return id >= 0 && cuda_fns[id].class == class;
 }
 
-/* A wait that returned after the counts were read is in neither count, but in the next ones; one that its thread left is in none. */
-static void keep_waits(struct top_rows *t)
+/* A call that returned after the counts were read is in neither count, but in the next ones; one that its thread left is in none. */
+static void keep(unsigned long long *now, unsigned long long before, bool *kept)
 {
-	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
-		p->waits_kept = !p->waits_kept && p->now.wait_ns < p->before.wait_ns;
-		if (p->waits_kept)
-			p->now.wait_ns = p->before.wait_ns;
-	}
+	*kept = !*kept && *now < before;
+	if (*kept)
+		*now = before;
 }
 
-/* What calls in flight have waited so far counts as if they had returned, so that a wait of a minute is shown in each second. */
+/* Waits and loads of code in flight count as if they had returned, so that one of a minute is shown in each second. */
 static void read_inflight(struct top_rows *t)
 {
 	t->inflight.stacks = t->processes.detail.pid;	/* to read them takes time */
@@ -61,10 +59,15 @@ static void read_inflight(struct top_rows *t)
 		const struct inflight_row *r = &t->inflight.rows[i];
 		struct top_process *p = top_process_find(&t->processes, r->pid);
 
-		if (p && is_wait(r))
+		if (p && is_of(r, CUDA_SYNC))
 			p->now.wait_ns += r->age;
+		else if (p && is_of(r, CUDA_LOAD))
+			p->now.load_ns += r->age;
 	}
-	keep_waits(t);
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
+		keep(&p->now.wait_ns, p->before.wait_ns, &p->waits_kept);
+		keep(&p->now.load_ns, p->before.load_ns, &p->loads_kept);
+	}
 }
 
 /* ---- Rows */
@@ -90,6 +93,8 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->htod = since(now->bytes[CUDA_HTOD], before->bytes[CUDA_HTOD], whole);
 	r->dtoh = since(now->bytes[CUDA_DTOH], before->bytes[CUDA_DTOH], whole);
 	r->wait_ns = since(now->wait_ns, before->wait_ns, whole);
+	r->loads = since(now->loads, before->loads, whole);
+	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
@@ -98,6 +103,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->copy_rate = r->bytes / s;
 	r->error_rate = r->errors / s;
 	r->wait_share = r->wait_ns / 1e9 / s;
+	r->load_share = r->load_ns / 1e9 / s;
 }
 
 static void set_kinds(struct top_rows *t, struct top_row *r)
@@ -277,7 +283,7 @@ static void set_texts(struct top_row *r)
 {
 	const char **to[] = {
 		&r->device, &r->held_text, &r->growth_text, &r->host_text, &r->launch_text, &r->htod_text, &r->dtoh_text, &r->copy_text,
-		&r->wait_text, &r->error_text, &r->gpu_text, &r->rank_text, &r->call_text, &r->used_text,
+		&r->wait_text, &r->error_text, &r->gpu_text, &r->rank_text, &r->call_text, &r->used_text, &r->load_text,
 	};
 
 	device_range(r->texts[0], r->devices);
@@ -304,6 +310,7 @@ static void set_texts(struct top_row *r)
 	else
 		snprintf(r->texts[12], TOP_TEXT, "-");
 	snprintf(r->texts[13], TOP_TEXT, "%s", out_amount(r->used, OUT_UNIT_BYTES));
+	share_text(r->texts[14], r->load_share);
 	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
 		*to[i] = r->texts[i];
 	r->comm = r->comm_copy;

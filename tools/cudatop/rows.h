@@ -26,8 +26,8 @@ struct top_row {
 	unsigned long long held, host, managed;	/* bytes */
 	long long growth;		/* of held */
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
-	unsigned long long launches, graphs, copies, htod, dtoh, bytes, wait_ns, errors;
-	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share;
+	unsigned long long launches, graphs, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
+	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
 	unsigned long long calls;	/* in flight */
 	const char *call;		/* the longest of them; NULL: none */
 	unsigned long long call_ns, call_tid;
@@ -37,8 +37,8 @@ struct top_row {
 	/* as text */
 	struct out_print device_list;
 	const char *device, *held_text, *growth_text, *host_text, *launch_text, *htod_text, *dtoh_text, *copy_text, *wait_text, *error_text,
-		*gpu_text, *rank_text, *call_text, *used_text;
-	char texts[14][TOP_TEXT];
+		*gpu_text, *rank_text, *call_text, *used_text, *load_text;
+	char texts[15][TOP_TEXT];
 	char comm_copy[16], user_copy[16], container_copy[13];	/* of processes that are dropped before the row */
 };
 

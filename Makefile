@@ -186,8 +186,8 @@ $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< $(MORE) > $@
 
 $(O)/cuda_api.def: common/api/cuda_roles.tbl
-$(O)/cuda_protos.def: MORE = common/api/nccl_protos.tbl
-$(O)/cuda_protos.def: common/api/nccl_protos.tbl
+$(O)/cuda_protos.def: MORE = common/api/nccl_protos.tbl common/api/nvrtc_protos.tbl
+$(O)/cuda_protos.def: common/api/nccl_protos.tbl common/api/nvrtc_protos.tbl
 
 $(O):
 	$(Q)mkdir -p $@

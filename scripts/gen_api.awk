@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Turns cuda_api.tbl, whose head describes its rows, into one line per symbol, with place.awk's
 # places and the roles of common/api/cuda_roles.tbl:
-# CUDA_API(name, RT, DRV or NCCL, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
+# CUDA_API(name, RT, DRV, NCCL or NVRTC, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
 # ...), which is CUDA_API(provider_probe, USDT, CLASS, ...) where nobody defines it.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
@@ -86,7 +86,7 @@ BEGIN {
 
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
-$1 !~ /^(rt|drv|usdt|nccl)$/ { fail("unknown library '" $1 "'"); next }
+$1 !~ /^(rt|drv|usdt|nccl|nvrtc)$/ { fail("unknown library '" $1 "'"); next }
 $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }
 !match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*(:[a-z_]+)?\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }

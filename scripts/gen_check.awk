@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Compares cuda_api.tbl with one version of CUDA, -v version=13000.  Reads four files:
-# cuda_roles.tbl, cuda_protos.tbl with nccl_protos.tbl, 'rt NAME', 'drv NAME' and 'nccl NAME' lines of the exported symbols,
-# the table.
+# cuda_roles.tbl, cuda_protos.tbl with nccl_protos.tbl and nvrtc_protos.tbl, lines of the exported symbols ('rt NAME', 'drv
+# NAME', 'nccl NAME', 'nvrtc NAME'), the table.
 # Prints errors to standard error, and what only the compiler can check (the offsets of members of
 # structs that parameters point to) to standard output, as C++ to compile.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
@@ -11,7 +11,7 @@ BEGIN {
 		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
 		"(Array|Array3D|Ctx|Multicast|Stream)Create|PrimaryCtxRetain|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
 		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
-	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"; lib["nccl"] = "libnccl"
+	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"; lib["nccl"] = "libnccl"; lib["nvrtc"] = "libnvrtc"
 	print "#include <stddef.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>"
 }
 
@@ -28,7 +28,7 @@ file == 1 { next }
 file == 2 && $1 == "type" {
 	name = $0; gsub(/^type +[a-z0-9]+ +[0-9]+ | = .*/, "", name); bytes[name] = $3
 }
-file == 2 && $1 ~ /^(rt|drv|nccl)$/ { prototype($0) }
+file == 2 && $1 ~ /^(rt|drv|nccl|nvrtc)$/ { prototype($0) }
 file == 2 { next }
 
 function prototype(s,   name, i, n, p) {

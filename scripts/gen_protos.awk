@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Turns cuda_protos.tbl, whose head describes its rows, and nccl_protos.tbl into C, with place.awk's places, in parts
+# Turns cuda_protos.tbl, whose head describes its rows, nccl_protos.tbl and nvrtc_protos.tbl into C, with place.awk's places, in parts
 # that a file gets if it defines
 #   CUDA_PARAMS(number, PARAM(name, VALUE, place, out, VALUE of what it points to), ...)
-#   CUDA_PROTO(name, RT, DRV or NCCL, group, since, until, VALUE of the result, parameters, number)
+#   CUDA_PROTO(name, RT, DRV, NCCL or NVRTC, group, since, until, VALUE of the result, parameters, number)
 #              the newest of each name, sorted; CUDA_OLDER: the others
 #   CUDA_VALUE(name, value)              by their enums
 #   CUDA_ENUM(tag, first value, values)
 #   CUDA_ENUM_TYPE(name, which enum)     tags and other names, sorted
-#   CUDA_ERR(RT, DRV or NCCL, code, name)   of cudaError, cudaError_enum and ncclResult_t
+#   CUDA_ERR(RT, DRV, NCCL or NVRTC, code, name)   of cudaError, cudaError_enum, ncclResult_t and nvrtcResult
 # A VALUE is VALUE(type, KIND, bytes).
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
@@ -58,7 +58,7 @@ function end_enum(   i) {
 BEGIN {
 	values = enums = errors = 0
 	print "/* Made from cuda_protos.tbl by gen_protos.awk: edit that. */"
-	error_lib["cudaError"] = "RT"; error_lib["cudaError_enum"] = "DRV"; error_lib["ncclResult_t"] = "NCCL"
+	error_lib["cudaError"] = "RT"; error_lib["cudaError_enum"] = "DRV"; error_lib["ncclResult_t"] = "NCCL"; error_lib["nvrtcResult"] = "NVRTC"
 }
 FNR == 1 { last_type = "" }
 /^[ \t]*(#|$)/ { next }
@@ -103,9 +103,9 @@ $1 == "value" {
 	next
 }
 
-$1 !~ /^(rt|drv|nccl)$/ { fail("unknown row '" $1 "'"); next }
-$0 !~ /^[a-z]+ +[a-z]+ +[-0-9.]+ +[^()]*[ *](_*cu|nccl)[A-Za-z0-9_]*\([^()]*\)$/ {
-	fail("not 'rt|drv|nccl GROUP VERSIONS RESULT NAME(TYPE PARAMETER, ...)'")
+$1 !~ /^(rt|drv|nccl|nvrtc)$/ { fail("unknown row '" $1 "'"); next }
+$0 !~ /^[a-z]+ +[a-z]+ +[-0-9.]+ +[^()]*[ *](_*cu|nccl|nvrtc)[A-Za-z0-9_]*\([^()]*\)$/ {
+	fail("not 'rt|drv|nccl|nvrtc GROUP VERSIONS RESULT NAME(TYPE PARAMETER, ...)'")
 	next
 }
 

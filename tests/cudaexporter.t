@@ -106,6 +106,11 @@ for options in '' '--kernels 5'; do
 done
 page -- malloc 1 64k sync 1
 is none '^cuda_code_load'
+run env SIM_NVRTC_US=20000 cudaexporter --once -c "$bin/compile 5 3"
+is 8 '^cuda_code_load_duration_seconds_count'
+is 0 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
+is 3 '^cuda_errors_total.*function="nvrtcCompileProgram",error="NVRTC_ERROR_COMPILATION"'
+is 1 '^cuda_exporter_probes\{layer="nvrtc"'
 run env SIM_LATENCY_US=cuLibraryLoadData=20000 cudaexporter --once -c "$bin/mem malloc 1 64k launch 11"
 is 3 '^cuda_code_load_duration_seconds_count'
 is 2 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'

@@ -105,6 +105,22 @@ json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000'
 silent
 unset SIM_LATENCY_US
 
+it "NVRTC's compilations are in it, with options and errors"
+for kind in session multi inject; do
+	run env SIM_NVRTC_US=20000 cudatrace --attach $kind -e jit -jc "$bin/compile 5 3"
+	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000'
+	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'
+	json 8 true
+done
+run cudatrace -e 'nvrtc*' -c "$bin/compile 5 3"
+lines 8 '^nvrtcCreateProgram\(\*prog=0x[0-9a-f]+, src="(__global__ void k\(\) \{ \}|#error)", name="source.cu", numHeaders=0, headers=0x0, includeNames=0x0\) = 0$'
+lines 3 '^nvrtcCompileProgram\(prog=0x[0-9a-f]+, numOptions=1, options=.*\) = NVRTC_ERROR_COMPILATION \(6\)$'
+lines 8 '^nvrtcDestroyProgram\('
+run cudatrace -x -c "$bin/compile 5 3"
+lines 3 '^nvrtcCompileProgram.*NVRTC_ERROR_COMPILATION'
+lines 3 ''
+silent
+
 if long; then
 	it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
 	run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"

@@ -112,6 +112,7 @@ program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64
 tool cudaleak -Cj -p "$pid"
 go
 stop
+prints cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
 of cudaleak
 
 it "cudamemcpysize: each line is as the schema says"

@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem graphs deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl nccl-args nccl_inside cupti
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl nccl-args nccl_inside compile cupti
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -68,11 +68,13 @@ T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NCCL := $(T_LIB)/libnccl.so.2
+# not where clients look for NVIDIA's
+T_NVRTC := $(T_LIB)/nvrtc/libnvrtc.so.13
 T_NCCL_OLD := $(T_LIB)/nccl-old/libnccl.so.2
 T_CUPTI := $(foreach v,12 13,$(T_LIB)/libcupti.so.$v)
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NVRTC) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models gaps ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
@@ -112,6 +114,10 @@ $(T_NVML): $(T_OBJ)/sim/nvml.o | $(T_LIB)
 	$(T_LINK_SO)
 
 $(T_NCCL): $(T_OBJ)/sim/nccl.o | $(T_LIB)
+	$(T_LINK_SO)
+
+$(T_NVRTC): $(T_OBJ)/sim/nvrtc.o
+	$(Q)mkdir -p $(@D)
 	$(T_LINK_SO)
 
 $(T_CUPTI): $(T_LIB)/libcupti.so.%: $(T_DIR)/sim/cupti.c $(T_DIR)/sim/libcupti%.map | $(T_LIB) $(T_OBJ)/sim
@@ -184,6 +190,9 @@ $(T_BIN)/nccl: $(T_OBJ)/workloads/nccl.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(
 
 $(T_BIN)/nccl-args: $(T_OBJ)/workloads/nccl_args.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread
+
+$(T_BIN)/compile: $(T_OBJ)/workloads/compile.o $(T_NVRTC) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -Wl,-rpath,'$$ORIGIN/../lib/nvrtc'
 
 $(T_BIN)/nccl_inside: $(T_OBJ)/workloads/nccl_inside.o $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)

@@ -6,8 +6,8 @@
 #define CUDA_API_H
 #include "cuda_roles.def"
 
-/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; that and NCCL are of no layer. */
-enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL };
+/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; that, NCCL and NVRTC are of no layer. */
+enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL, CUDA_NVRTC, CUDA_LIBS };
 
 enum cuda_class {
 	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */

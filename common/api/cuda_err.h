@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Names of the error codes of CUDA's two libraries, which are not dense and differ, and of NCCL. */
+/* Names of the error codes of CUDA's two libraries, which are not dense and differ, of NCCL and of NVRTC. */
 #ifndef CUDA_ERR_H
 #define CUDA_ERR_H
 #include "api/cuda_api.h"

@@ -32,7 +32,8 @@ static int find(const char *name)
 
 int cuda_fn_find(const char *name)
 {
-	return strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6) && strncmp(name, "nccl", 4) ? -1 : find(name);
+	return strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6) && strncmp(name, "nccl", 4) &&
+	       strncmp(name, "nvrtc", 5) ? -1 : find(name);
 }
 
 int cuda_usdt_find(const char *name)

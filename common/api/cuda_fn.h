@@ -77,10 +77,11 @@ int cuda_fn_find(const char *name);
 /* The same for a USDT probe, "PROVIDER:NAME". */
 int cuda_usdt_find(const char *name);
 
-/* "runtime", "driver", "nccl" or "usdt". */
+/* "runtime", "driver", "nccl", "nvrtc" or "usdt". */
 static inline const char *cuda_lib_name(enum cuda_lib lib)
 {
-	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : lib == CUDA_NCCL ? "nccl" : "usdt";
+	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : lib == CUDA_NCCL ? "nccl" :
+	       lib == CUDA_NVRTC ? "nvrtc" : "usdt";
 }
 
 /* Return true if --layer selects a function of this library; layer: CUDA_RT, CUDA_DRV, or CUDA_LIB_MAX for both. */

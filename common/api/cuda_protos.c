@@ -58,7 +58,8 @@ int cuda_proto_find(const char *symbol)
 {
 	const struct cuda_proto *p;
 
-	if (strncmp(symbol, "cu", 2) && strncmp(symbol, "__cuda", 6) && strncmp(symbol, "nccl", 4))
+	if (strncmp(symbol, "cu", 2) && strncmp(symbol, "__cuda", 6) && strncmp(symbol, "nccl", 4) &&
+	    strncmp(symbol, "nvrtc", 5))
 		return -1;
 	p = bsearch(symbol, cuda_protos, cuda_protos_n, sizeof(*p), compare_proto);
 	return p ? p - cuda_protos : -1;

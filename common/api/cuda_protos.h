@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Every function of the runtime, the driver and NCCL as NVIDIA's headers declare it, and their
- * enums: from cuda_protos.tbl and nccl_protos.tbl, which scripts/gen-protos makes from the headers.  (The
+/* Every function of the runtime, the driver, NCCL and NVRTC as NVIDIA's headers declare it, and their
+ * enums: from cuda_protos.tbl, nccl_protos.tbl and nvrtc_protos.tbl, which scripts/gen-protos makes from the headers.  (The
  * meaning of each call to the tools is in cuda_api.tbl: see cuda_fn.h.) */
 #ifndef CUDA_PROTOS_H
 #define CUDA_PROTOS_H
@@ -56,7 +56,7 @@ struct cuda_proto {
 	const char *name;	/* the exported symbol: cudaMemcpyAsync_ptsz */
 	enum cuda_lib lib;
 	unsigned char group;	/* enum cuda_group */
-	struct cuda_value result;	/* cudaError_t, CUresult and ncclResult_t are CUDA_KIND_ENUM.  Type "?" if
+	struct cuda_value result;	/* cudaError_t, CUresult, ncclResult_t and nvrtcResult are CUDA_KIND_ENUM.  Type "?" if
 					 * no header has the function: its signature is unknown */
 	unsigned char nparams;
 	const struct cuda_param *params;

@@ -72,7 +72,7 @@ static bool may_be_cuda(const char *name)
 {
 	if (name[0] == '_' && name[1] == '_')
 		name += 2;
-	return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c');
+	return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && (name[1] == 'c' || name[1] == 'v'));
 }
 
 static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)

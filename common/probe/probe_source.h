@@ -19,7 +19,7 @@ struct function {
 
 struct probe_source {
 	/* Returns the id of the function of that name, or -1.  Called for every symbol of a file
-	 * that begins with "cu" or "__cu". */
+	 * that begins with "cu", "__cu", "nc" or "nv". */
 	int (*find)(const void *ctx, const char *symbol);
 	struct function (*get)(const struct probes *p, int id);
 	const void *ctx;

@@ -31,7 +31,7 @@ static int proto(const char *name, int version)
 
 	if (!p)
 		return puts("not found"), 1;
-	printf("%s %s %s %d-%d %s %s/%d\n", p->lib == CUDA_RT ? "rt" : p->lib == CUDA_DRV ? "drv" : "nccl", groups[p->group], p->name,
+	printf("%s %s %s %d-%d %s %s/%d\n", p->lib == CUDA_RT ? "rt" : p->lib == CUDA_DRV ? "drv" : p->lib == CUDA_NCCL ? "nccl" : "nvrtc", groups[p->group], p->name,
 	       p->since, p->until, p->result.type, kinds[p->result.kind], p->result.size);
 	for (int i = 0; i < p->nparams; i++)
 		print_param(&p->params[i]);

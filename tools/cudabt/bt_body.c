@@ -421,7 +421,8 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	fclose(f);
 	w->b->depth--;
 	if (error)
-		e = cuda_enum_find(proto->lib == CUDA_RT ? "cudaError_t" : proto->lib == CUDA_NCCL ? "ncclResult_t" : "CUresult");
+		e = cuda_enum_find(proto->lib == CUDA_RT ? "cudaError_t" : proto->lib == CUDA_NCCL ? "ncclResult_t" :
+				   proto->lib == CUDA_NVRTC ? "nvrtcResult" : "CUresult");
 	else if (w->b->type)
 		e = cuda_enum_find(w->b->type);
 	if (did == BT_DONE && e)

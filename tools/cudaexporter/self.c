@@ -211,7 +211,7 @@ void probed_function(struct probed *p, const char *path, const struct function *
 {
 	if (skipped)
 		count_reason(p, skipped);
-	else if (fn->lib <= CUDA_NCCL)
+	else if (fn->lib < CUDA_LIBS)
 		p->in[fn->lib]++;
 	add_line(p, path, xprintf("%s %s %#llx%s%s", cuda_lib_name(fn->lib), fn->name, probe->offset,
 				  skipped ? "  skipped: " : "", skipped ?: ""));
@@ -225,7 +225,7 @@ void probed_file(struct probed *p, const char *path, const char *why)
 
 void probed_collect(struct probed *p, struct label_set *set)
 {
-	static const enum cuda_lib libs[] = { CUDA_RT, CUDA_DRV, CUDA_NCCL };
+	static const enum cuda_lib libs[] = { CUDA_RT, CUDA_DRV, CUDA_NCCL, CUDA_NVRTC };
 
 	for (size_t i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
 		enum cuda_lib lib = libs[i];
@@ -255,6 +255,6 @@ void probed_free(struct probed *p)
 	free(p->lines);
 	for (int i = 0; i < PROBED_REASONS; i++)
 		free(p->reasons[i].labels);
-	for (int lib = 0; lib <= CUDA_NCCL; lib++)
+	for (int lib = 0; lib < CUDA_LIBS; lib++)
 		free(p->labels[lib]);
 }

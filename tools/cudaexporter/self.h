@@ -37,13 +37,13 @@ enum { PROBED_LINES = 4096, PROBED_REASONS = 32 };
 /* What is probed, and what could not be. */
 struct probed {			/* starts zeroed, except for kind: how probes are attached */
 	const char *kind;
-	unsigned long long in[CUDA_NCCL + 1];	/* functions, by enum cuda_lib */
+	unsigned long long in[CUDA_LIBS];	/* functions, by enum cuda_lib */
 	struct probed_reason {
 		const char *why;
 		char *labels;
 		unsigned long long n;
 	} reasons[PROBED_REASONS];	/* the last one: all further ones */
-	char *labels[CUDA_NCCL + 1];
+	char *labels[CUDA_LIBS];
 	char **lines;		/* the last PROBED_LINES … */
 	unsigned nlines;	/* … of so many */
 };

@@ -13,7 +13,8 @@ enum { NOT_READY = 600, NCCL_IN_PROGRESS = 7 };
 
 static bool is_error(const struct cuda_value *v)
 {
-	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult") || !strcmp(v->type, "ncclResult_t");
+	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult") || !strcmp(v->type, "ncclResult_t") ||
+	       !strcmp(v->type, "nvrtcResult");
 }
 
 /* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */

@@ -138,7 +138,7 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	int ret = call->event->ret;
 	struct sticky_process *p;
 
-	if (call->event->head.kind != TRACE_CALL || call->event->part || call->proto->lib == CUDA_NCCL)
+	if (call->event->head.kind != TRACE_CALL || call->event->part || call->proto->lib > CUDA_LIB_MAX)
 		return NULL;
 	if (trace_error(call))
 		return cuda_error_is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;

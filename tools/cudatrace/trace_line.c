@@ -119,7 +119,7 @@ static const struct field all[] = {
 	{ "comm", NULL, -15, OUT_STR, AT(comm) },
 	{ "container", NULL, -12, OUT_STR, AT(container) },
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* null if unknown, or with --enter-only or --unchecked */
-	{ "layer", NULL, -7, OUT_STR, AT(layer) },	/* runtime, driver or nccl */
+	{ "layer", NULL, -7, OUT_STR, AT(layer) },	/* runtime, driver, nccl or nvrtc */
 	{ "func", NULL, 0, OUT_STR, AT(func) },	/* as exported */
 	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },	/* with --enter: enter or return */
 	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },	/* with --tree: calls around it */

@@ -30,7 +30,7 @@ static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* name of the process; null likewise */
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime, driver or nccl */
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime, driver, nccl or nvrtc */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "calls", NULL, 0, OUT_UINT, AT(calls) },	/* of the function */
 	{ "errors", NULL, 0, OUT_UINT, AT(errors) },	/* calls that failed */

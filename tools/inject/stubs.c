@@ -135,11 +135,11 @@ void stubs_close(struct injected *a, __u64 object)
 
 enum { PAGE = 4096, GIVES = 6 };
 
-/* Before the tool has sent its list of functions, a library with one of these is CUDA's or NCCL. */
+/* Before the tool has sent its list of functions, a library with one of these is CUDA's, NCCL or NVRTC. */
 static const char known[][24] = {
 	"cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuGetProcAddress",
 	"cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize",
-	"ncclAllReduce",
+	"ncclAllReduce", "nvrtcCompileProgram",
 };
 
 /* These store a function's address at their second argument. */

@@ -34,8 +34,8 @@ done
 
 it "processes that have ended are in the block, too"
 run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
-lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT +%JIT +ERR/S +CALL$'
-lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0 +[0-9.]+ +0 -$'
+lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +CALL$'
+lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 -$'
 
 for kind in session inject; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
@@ -111,7 +111,7 @@ all=$(sums wait_ns)
 exec 3>&-
 wait "$pid"
 
-it "code that is loaded has its calls and time, and a column from then on"
+it "code that is loaded has its calls and time, and a column once it takes long"
 jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
 run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'

@@ -100,6 +100,9 @@ enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 /* Columns that the last one must have for the table to have all of its own; samples of the history. */
 enum { LAST = 12, HISTORY = 40, TEXT_ROWS = 40 };
 
+/* Every program loads code: from this share of an interval on it is worth a column. */
+static const double LOADS_SHARE = .01;
+
 struct top {
 	struct top_rows rows;
 	struct gpu_time gpu;
@@ -138,7 +141,7 @@ static void choose_columns(struct top *t)
 		t->containers |= rows->rows[i].container != NULL;
 		t->ranks |= rows->rows[i].nranks != OUT_NONE;
 		t->used |= rows->rows[i].used != OUT_NONE;
-		t->loads |= rows->rows[i].load_ns > 0;
+		t->loads |= rows->rows[i].load_share >= LOADS_SHARE;
 	}
 	memcpy(t->wide, all_fields, sizeof(all_fields));
 	if (t->containers)

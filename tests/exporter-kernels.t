@@ -41,12 +41,12 @@ for kind in $kinds; do
 	adds_up 3522
 done
 
-it "without --kernels no launch is counted by kernel, and no function that names kernels is probed"
+it "without --kernels no launch is counted by kernel, and no function that only names kernels is probed"
 exports 0 "$bin/mem launch 1009"
 equal "$(launched)" ''
 lines 1 '^cuda_launches_total.* 1009$'
 run cudaexporter --list -l "$lib/libcuda.so.1"
-lines 0 'cuModuleGetFunction'
+lines 0 'cuFuncGetName|cuKernelGetName|cuModuleUnload'
 
 it "999 launches do not make a name, 1000 do"
 exports 5 "$bin/launches called few 999 called enough 1000"
@@ -150,7 +150,7 @@ in_buckets() {
 }
 
 it "--exemplars: each bucket has the last call that fell into it, its thread, value and time"
-program "$bin/mem" wait copy 5 4096 h2d copy 7 3001 h2d copyasync 3 70001 d2h sync 11 \
+program "$bin/mem" malloc 1 64 wait copy 5 4096 h2d copy 7 3001 h2d copyasync 3 70001 d2h sync 11 drvlaunch 1 \
 	thread '(' copy 2 1009 d2h ')' join wait
 serve --exemplars
 echo >&3
@@ -163,6 +163,8 @@ lines 0 "direction=\"d2h\",async=\"false\",.*tid=\"$pid\""
 lines 3 '^cuda_copy_size_bytes.* # '
 [ "$(grep -c '^cuda_sync_duration_seconds_bucket.* # {tid="[0-9]*",function="cudaDeviceSynchronize"}' "$tmp/out")" -ge 1 ] ||
 	no "no exemplar of a wait"
+[ "$(grep -c '^cuda_code_load_duration_seconds_bucket.* # {tid="[0-9]*",function="cuModule\(LoadData\|GetFunction\)"}' "$tmp/out")" -ge 1 ] ||
+	no "no exemplar of a load"
 equal "$(in_buckets)" ''
 equal "$(sed -n 's/.* # .* \([0-9]*\)\.[0-9]*$/\1/p' "$tmp/out" | awk -v now="$(date +%s)" '$1 > now || $1 < now - 60')" ''
 

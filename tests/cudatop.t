@@ -190,6 +190,16 @@ if command -v tmux >/dev/null; then
 	screen_gone
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
+	program "$bin/mem" malloc 1 64 wait loop 7 '(' drvlaunch 1 ')' wait
+	screen 120 50 "$O/cudatop -p $pid"
+	on_screen "^$pid +mem "
+	echo >&3
+	term send-keys Enter
+	on_screen '^  code loads +14 in [0-9.]+ [mu]s'
+	on_screen "^  cudatrace -e jit -k -p $pid +code that is loaded or compiled"
+	term send-keys x q
+	screen_gone
+	go
 else
 	skip "no tmux here"
 fi

@@ -107,12 +107,12 @@ of ncclhang
 it "cudaleak: each line is as the schema says"
 words="malloc 7 64 fork '(' free 3 ')' join"
 for lists in '' -a '-C -s 2' '--growth --lines' --tensors; do prints cudaleak -j $lists -c "$bin/mem $words"; done
+prints cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
 prints cudaleak -j --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
 tool cudaleak -Cj -p "$pid"
 go
 stop
-prints cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
 of cudaleak
 
 it "cudamemcpysize: each line is as the schema says"

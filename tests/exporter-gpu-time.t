@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # lib.sh's
 # cudaexporter --gpu-time: what libcudagputime.so measures on the simulated CUPTI, in which each run takes as long as
 # SIM_KERNEL_NS and SIM_COPY_NS say, as counters.
+. tests/gputime.sh
 library=$O/libcudagputime.so
 export SIM_KERNEL_NS=1000 SIM_COPY_NS=500 SIM_SET_NS=200
 
@@ -86,6 +87,7 @@ it "a running process: pages count on, what ran before the exporter does not cou
 runs "$bin/mem" launch 13 wait launch 101 copy 3 64 h2d wait launch 1009 wait launch 503 copy 5 64 h2d
 textfile
 until_true grep -q '^cuda_process_info' "$tmp/page"
+until_true eval '[ "$(state)" = 2 ]'
 echo >&3
 until_true ready 2
 until_true has 0.000101000 '^cuda_kernel_gpu_seconds_total.*kernel="other"'

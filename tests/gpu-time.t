@@ -5,27 +5,10 @@ library=$O/libcudagputime.so
 kern=$bin/kern
 export SIM_KERNEL_NS='_Z5scalePfi=2000,1000'
 
+. tests/gputime.sh
+
 # runs PROGRAM...: one with the library, that waits, in the background
 runs() { program env CUDA_INJECTION64_PATH="$library" "$@"; }
-
-# control OFFSET...: numbers in the memory of the library of $pid (common/abi/gputime.h)
-control() {
-	python3 - "$pid" "$@" <<'END'
-import os, struct, sys
-d = f"/proc/{sys.argv[1]}/fd"
-for fd in os.listdir(d):
-    if os.readlink(f"{d}/{fd}").startswith("/memfd:cuda-bpf-tools-gputime"):
-        with open(f"{d}/{fd}", "rb") as f:
-            page = f.read(4096)
-        print(*[struct.unpack_from("I", page, int(at))[0] for at in sys.argv[2:]])
-END
-}
-
-# state: what the library says that it does, a number of enum gputime_state
-state() { control 128; }
-
-# served: for how many tools
-served() { control 260 388 516 644 | tr ' ' '\n' | grep -cv '^0$'; }
 
 it "the library exports the function that the driver calls, and needs the C library alone"
 equal "$(nm -D --defined-only "$library" | awk '{ print $3 }')" InitializeInjection

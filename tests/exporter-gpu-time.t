@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # lib.sh's
+# shellcheck shell=sh disable=SC2016,SC2154 # lib.sh's
 # cudaexporter --gpu-time: what libcudagputime.so measures on the simulated CUPTI, in which each run takes as long as
 # SIM_KERNEL_NS and SIM_COPY_NS say, as counters.
 . tests/gputime.sh

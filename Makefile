@@ -1,5 +1,5 @@
 # make            build every tool in tools/
-# make check      set up, build, and run the tests in tests; six minutes          (as root)
+# make check      set up, build, and run the tests in tests; ten minutes          (as root)
 # make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers; and tests/clients,
 #                 for which pip fetches 6 GB, once: not with CLIENTS=no  (as root)
 # make examples   build the programs of the manuals' examples, in $(O)/examples

@@ -12,7 +12,7 @@ fi
 
 # dist DIR: into that directory
 dist() {
-	timeout 300 env O="$1" scripts/dist >"$tmp/out" 2>"$tmp/err"
+	timeout 600 env O="$1" scripts/dist >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	status 0
 }

@@ -34,8 +34,8 @@ done
 
 it "processes that have ended are in the block, too"
 run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
-lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +CALL$'
-lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 -$'
+lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +HINT +CALL$'
+lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (GPU idle\?|launches|loads) +-$'
 
 for kind in session inject; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
@@ -46,6 +46,19 @@ for kind in session inject; do
 	json 3 true
 	silent
 done
+
+it "the hint says what is most urgent"
+run cudatop -bc "$bin/mem launch 7 badlaunch 5"
+lines 1 ' fails +-$'
+run cudatop -bc "$bin/mem malloc 3 64"
+lines 1 ' 0 - +-$'
+# shellcheck disable=SC2046 # words
+"$bin/mem" $(yes malloc 1 1m launch 1 sleep 200 | head -n 100) & pid=$!
+pids="$pids $pid"
+tool cudatop -bp "$pid" 500ms
+until_true grep -qE ' \+[0-9.]+ [KM]iB .* grows +-$' "$tmp/out"
+stop
+kill "$pid"
 
 it "a wait that has not returned counts as it goes on, and is the longest call"
 env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
@@ -176,14 +189,15 @@ if command -v tmux >/dev/null; then
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 7 1m sync 1 & pid=$!
 	pids="$pids $pid"
 	screen 100 40 "$O/cudatop -p $pid"
-	on_screen "^$pid +mem .* cudaDeviceSync"
+	on_screen "^$pid +mem .* waits +[0-9.]+ m?s cudaDev"
 	term send-keys Enter
 	on_screen "^pid $pid \\(mem\\) of "
+	on_screen "^  waits +cudasynclatency -k -p $pid +lines that wait for the GPU"
 	on_screen "^  $pid +mem +cudaDeviceSynchronize for "
 	on_screen '^ +main\+0x'
 	on_screen "^  cudaleak -p $pid +which lines of code hold the memory"
 	term send-keys Escape
-	on_screen "^$pid +mem .* cudaDeviceSync"
+	on_screen "^$pid +mem .* cudaDev"
 	term send-keys h
 	on_screen '^  Enter  the process with the mark'
 	term send-keys x q
@@ -200,6 +214,19 @@ if command -v tmux >/dev/null; then
 	term send-keys x q
 	screen_gone
 	go
+
+	it "live: a terminal of 80 columns has the hint, and its command without scrolling"
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+	pids="$pids $pid"
+	screen 80 24 "$O/cudatop -p $pid"
+	on_screen '^PID +COMM +GPU +MEMORY +GROWTH/S +LAUNCH/S +COPY/S +%WAIT HINT$'
+	on_screen "^$pid +mem .* waits$"
+	term send-keys Enter
+	on_screen "^  waits +cudasynclatency -k -p $pid +lines that wait for the GPU$"
+	term send-keys q
+	screen_gone
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
 else
 	skip "no tmux here"
 fi

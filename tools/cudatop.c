@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudatop/detail.h"
+#include "cudatop/hints.h"
 #include "cudatop/rows.h"
 #include "model/captures.h"
 #include "session/live.h"
@@ -85,6 +86,7 @@ static const struct field all_fields[] = {
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of that communicator */
 	{ "behind", NULL, 0, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one has not; null if unknown */
 	{ "calls_in_flight", NULL, 0, OUT_UINT, AT(calls) },	/* calls that have not returned */
+	{ NULL, "HINT", -9, OUT_STR, AT(hint) },
 	{ NULL, "CALL", -1, OUT_STR, AT(call_text) },
 	{ "call", NULL, 0, OUT_STR, AT(call) },	/* the longest call in flight, of 100 ms or more; null if there is none */
 	{ "call_ns", NULL, 0, OUT_UINT, AT(call_ns) },	/* how long it has not returned; null if there is none */
@@ -115,7 +117,7 @@ struct top {
 	bool containers, ranks, used, loads;	/* some process has such a column */
 	const char *sample;
 	char *who;
-	struct field wide[FIELDS], narrow[FIELDS];
+	struct field wide[FIELDS], middle[FIELDS], narrow[FIELDS];
 	struct top_view screen;
 	struct session session;
 	struct event_loop events;
@@ -131,7 +133,14 @@ static void hide(struct field *fields, const char *head)
 			f->head = NULL;
 }
 
-/* Columns that only some processes need come when one does. */
+static void set_width(struct field *fields, const char *head, int width)
+{
+	for (struct field *f = fields; f->type; f++)
+		if (f->head && !strcmp(f->head, head))
+			f->width = width;
+}
+
+/* Columns that only some processes need come when one does; a terminal of 80 columns shows those up to HINT. */
 static void choose_columns(struct top *t)
 {
 	static const char *const narrow[] = { "USER", "PINNED", "%JIT", "HtoD/S", "DtoH/S", "ERR/S", NULL };
@@ -158,10 +167,14 @@ static void choose_columns(struct top *t)
 		columns_remove(t->wide, "gpu_share");
 	}
 	memcpy(t->narrow, t->wide, sizeof(t->wide));
+	set_width(t->narrow, "COMM", -10);
 	for (const char *const *head = narrow; *head; head++)
 		hide(t->narrow, *head);
 	hide(t->narrow, "CONTAINER");
 	hide(t->wide, "COPY/S");
+	memcpy(t->middle, t->wide, sizeof(t->wide));
+	hide(t->middle, "PINNED");
+	hide(t->middle, "CONTAINER");
 }
 
 /* ---- Text and JSON */
@@ -208,7 +221,7 @@ static void title(void *ctx, FILE *f)
 	const struct top *t = ctx;
 	const struct top_row *sum = &t->rows.sum;
 
-	fprintf(f, "%zu processes, %s, %.1f launches/s, %s copied", t->rows.n, out_bytes(sum->held), sum->launch_rate,
+	fprintf(f, "%zu process%s, %s, %.0f launches/s, %s copied", t->rows.n, t->rows.n == 1 ? "" : "es", out_bytes(sum->held), sum->launch_rate,
 		out_amount((unsigned long long)sum->copy_rate, OUT_UNIT_BYTES_PER_S));
 }
 
@@ -228,16 +241,21 @@ static void above(void *ctx, FILE *f, size_t i)
 		fprintf(f, "  %s of %s used", out_bytes(n->devices[i - 1].used), out_bytes(n->devices[i - 1].total));
 }
 
-static const struct field *fields_now(const struct top *t)
+static bool fits(const struct field *fields)
 {
 	size_t size;
 	char *buf;
 	FILE *f = top_view_line(&buf, &size);
 
-	out_text_head(f, t->wide);
+	out_text_head(f, fields);
 	fclose(f);
 	free(buf);
-	return size + LAST <= (size_t)screen_columns() + strlen("CALL") ? t->wide : t->narrow;
+	return size + LAST <= (size_t)screen_columns() + strlen("CALL");
+}
+
+static const struct field *fields_now(const struct top *t)
+{
+	return fits(t->wide) ? t->wide : fits(t->middle) ? t->middle : t->narrow;
 }
 
 static const struct top_row *row_of(const struct top *t, int pid)
@@ -299,6 +317,8 @@ static void gather(struct top *t, bool whole)
 		communicators_lost(&t->rows.communicators);
 	t->lost = lost[LOST_RECORD];
 	top_rows_gather(&t->rows, whole);
+	for (size_t i = 0; i < t->rows.n; i++)
+		t->rows.rows[i].hint = top_hint_word(&t->rows.rows[i]);
 	memmove(t->history, t->history + 1, sizeof(t->history) - sizeof(*t->history));
 	t->history[HISTORY - 1] = t->rows.sum.launch_rate;
 	choose_columns(t);

@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudatop/detail.h"
+#include "cudatop/hints.h"
 #include "cudatop/rows.h"
 #include "sym/stack.h"
 #include "view/columns.h"
@@ -79,11 +80,28 @@ static void set_memory(struct detail_view *d, const struct top_rows *rows, int p
 		line(d, "  none seen");
 }
 
-static void set_parts(struct detail_view *d, const struct top_detail *of)
+static int by_key(const void *a, const void *b)
+{
+	const struct export_key *p = &((const struct top_part *)a)->key, *q = &((const struct top_part *)b)->key;
+
+	return (p->what > q->what) - (p->what < q->what) ?: (p->detail > q->detail) - (p->detail < q->detail) ?:
+	       (p->device > q->device) - (p->device < q->device);
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct top_error *p = a, *q = b;
+
+	return (p->id > q->id) - (p->id < q->id) ?: (p->ret > q->ret) - (p->ret < q->ret);
+}
+
+static void set_parts(struct detail_view *d, struct top_detail *of)
 {
 	static const char *const kinds[] = { "kernels", "cooperative", "graphs" };
 
 	line(d, "Since tracing began");
+	qsort(of->parts, of->nparts, sizeof(*of->parts), by_key);
+	qsort(of->errors, of->nerrors, sizeof(*of->errors), by_call);
 	for (unsigned i = 0; i < of->nparts; i++) {
 		const struct top_part *p = &of->parts[i];
 		char device[16];
@@ -99,8 +117,12 @@ static void set_parts(struct detail_view *d, const struct top_detail *of)
 		else
 			line(d, "  waits      %33s %12llu in %s", "", p->count, out_ns(p->ns));
 	}
-	for (unsigned i = 0; i < of->nerrors; i++)
-		line(d, "  errors     %-22s %-10d %12llu", cuda_fns[of->errors[i].id].name, of->errors[i].ret, of->errors[i].n);
+	for (unsigned i = 0; i < of->nerrors; i++) {
+		const struct top_error *e = &of->errors[i];
+		char number[CUDA_ERR_NUMBER];
+
+		line(d, "  errors     %-33s %12llu %s", cuda_fns[e->id].name, e->n, cuda_err_text(cuda_fns[e->id].lib, e->ret, number));
+	}
 }
 
 struct ranks {
@@ -164,7 +186,34 @@ static void set_calls(struct detail_view *d, const struct top_rows *rows, int pi
 		line(d, "  none");
 }
 
-static void set_commands(struct detail_view *d, const struct top_row *r)
+static void set_command(struct detail_view *d, const char *word, const char *command, int pid, const char *shows)
+{
+	char *whole = xprintf("%s -p %d", command, pid);
+
+	line(d, "  %s%-33s %s", word, whole, shows);
+	free(whole);
+}
+
+static void set_hints(struct detail_view *d, const struct top_row *r)
+{
+	for (const struct top_hint *h = top_hints; h->word; h++) {
+		char word[16];
+
+		snprintf(word, sizeof(word), "%-10s", h->word);
+		if (h->applies(r))
+			set_command(d, word, h->command, r->pid, h->shows);
+	}
+}
+
+static bool has_graphs(const struct top_detail *of)
+{
+	for (unsigned i = 0; i < of->nparts; i++)
+		if (of->parts[i].key.what == EXPORT_LAUNCH && of->parts[i].key.detail == LAUNCH_GRAPH)
+			return true;
+	return false;
+}
+
+static void set_commands(struct detail_view *d, const struct top_row *r, bool graphs)
 {
 	static const struct { const char *command, *shows; } commands[] = {
 		{ "cudaleak", "which lines of code hold the memory" },
@@ -178,12 +227,10 @@ static void set_commands(struct detail_view *d, const struct top_row *r)
 	const size_t n = sizeof(commands) / sizeof(*commands) - (r->nranks == OUT_NONE);
 
 	line(d, "More");
-	for (size_t i = 0; i < n; i++) {
-		char *command = xprintf("%s -p %d", commands[i].command, r->pid);
-
-		line(d, "  %-30s %s", command, commands[i].shows);
-		free(command);
-	}
+	for (size_t i = 0; i < n; i++)
+		set_command(d, "", commands[i].command, r->pid, commands[i].shows);
+	if (graphs)
+		set_command(d, "", "cudalaunchtop --graphs", r->pid, "what each CUDA graph runs, and how often");
 }
 
 void detail_set(struct detail_view *d, struct top_rows *rows)
@@ -197,9 +244,10 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 		line(d, "pid %d has ended", pid);
 		return;
 	}
+	set_hints(d, r);
 	set_calls(d, rows, pid);
 	set_memory(d, rows, pid);
 	set_parts(d, &rows->processes.detail);
 	communicators_each(&rows->communicators, set_communicator, &ranks);
-	set_commands(d, r);
+	set_commands(d, r, has_graphs(&rows->processes.detail));
 }

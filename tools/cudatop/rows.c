@@ -17,7 +17,21 @@
 enum { NVML_MS = 50 };
 static const unsigned long long CALL_NS = 100000000;
 
+/* Memory grows if it has reached a maximum lately, as PyTorch allocates for several steps of a training at a time, and others for
+ * some time before, as each program allocates when it begins. */
+static const unsigned long long GROWS_NS = 10000000000, BEGINS_NS = 2000000000;
+
 /* ---- What is not in the probes' counts */
+
+static void see_growth(struct top_process *p, unsigned long long now)
+{
+	if (p->now.held <= p->peak)
+		return;
+	if (!p->grew || now - p->grew >= GROWS_NS)
+		p->grows_since = now;
+	p->grew = now;
+	p->peak = p->now.held;
+}
 
 static void read_memory(struct top_rows *t)
 {
@@ -32,6 +46,7 @@ static void read_memory(struct top_rows *t)
 			if (s->held.bytes && s->key.device && s->key.device <= DEVICES)
 				p->devices |= 1ull << (s->key.device - 1);
 		}
+		see_growth(p, t->counted);
 	}
 }
 
@@ -96,6 +111,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->loads = since(now->loads, before->loads, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
+	r->grows = t->counted - p->grew < GROWS_NS && p->grew - p->grows_since >= BEGINS_NS;
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
 	r->htod_rate = r->htod / s;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "cli/out.h"
+#include "cudatop/hints.h"
+#include "cudatop/rows.h"
+
+/* Kernels of more than a tenth of a millisecond keep a GPU busy at fewer launches; copies of less than 64 KiB take longer to begin
+ * than to run. */
+static const double MANY_LAUNCHES = 10000, MANY_COPIES = 1000;
+enum { SMALL_COPY = 65536 };
+
+static const double WAITS = .3, WAITS_LITTLE = .1, BUSY = .5;	/* shares of the interval */
+
+static bool fails(const struct top_row *r)
+{
+	return r->errors;
+}
+
+static bool is_behind(const struct top_row *r)
+{
+	return r->behind != OUT_NONE && r->behind;
+}
+
+static bool grows(const struct top_row *r)
+{
+	return r->grows;
+}
+
+static bool waits(const struct top_row *r)
+{
+	return r->wait_share >= WAITS;
+}
+
+static bool copies(const struct top_row *r)
+{
+	return r->interval > 0 && r->copies >= MANY_COPIES * r->interval && r->bytes / r->copies < SMALL_COPY;
+}
+
+static bool launches(const struct top_row *r)
+{
+	return r->launch_rate >= MANY_LAUNCHES && r->wait_share < WAITS;
+}
+
+/* Launches return at once: a program that launches little and does not wait either does something else. */
+static bool may_idle(const struct top_row *r)
+{
+	const bool busy = r->gpu_share >= BUSY;	/* false if it is not measured */
+
+	return r->launches && r->launch_rate < MANY_LAUNCHES && r->wait_share < WAITS_LITTLE && !busy;
+}
+
+const struct top_hint top_hints[] = {
+	{ "fails", fails, "cudatrace -x", "calls that fail, their errors" },
+	{ "behind", is_behind, "ncclhang", "what the rank does instead" },
+	{ "grows", grows, "cudaleak --growth", "lines that allocate what stays" },
+	{ "grows", grows, "cudaleak --account", "tensors, free pieces, libraries" },
+	{ "waits", waits, "cudasynclatency -k", "lines that wait for the GPU" },
+	{ "copies", copies, "cudamemcpysize -k", "lines that make small copies" },
+	{ "launches", launches, "cudalaunchtop -k", "lines that launch small kernels" },
+	{ "GPU idle?", may_idle, "cudalaunchtop --gaps", "lines it waits for; easiest with -c" },
+	{ 0 }
+};
+
+const char *top_hint_word(const struct top_row *r)
+{
+	for (const struct top_hint *h = top_hints; h->word; h++)
+		if (h->applies(r))
+			return h->word;
+	return "-";
+}

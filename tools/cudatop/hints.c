@@ -17,7 +17,7 @@ static bool fails(const struct top_row *r)
 
 static bool is_behind(const struct top_row *r)
 {
-	return r->behind != OUT_NONE && r->behind;
+	return r->behind != OUT_NONE && r->behind && !r->launches;	/* one that launches is only slower */
 }
 
 static bool grows(const struct top_row *r)

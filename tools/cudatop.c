@@ -359,9 +359,9 @@ static void press(void *ctx, int key)
 static void open_screen(struct top *t)
 {
 	static const char *const help[] = {
-		"  Enter  the process with the mark: its calls in flight, its memory, and the commands that show more",
+		"  Enter  the process with the mark: the next commands, calls in flight, memory",
 		"  Escape, Enter  back to the processes",
-		"  M memory   G growth   L launches   C copies   W waits   E errors   O longest call   P pid",
+		"  M memory  G growth  L launches  C copies  W waits  E errors  O call  P pid",
 		"         sort by this; s: by the next one; r: reverse the order",
 		NULL
 	};

@@ -162,6 +162,15 @@ stop
 equal "$(jq -sc 'map(select(.nranks == 3) | .rank) | unique' "$tmp/out")" '[0,1,2]'
 equal "$(jq -sc 'map(select(.behind == 3) | .rank) | unique' "$tmp/out")" '[1,2]'
 
+it "a rank that is behind and launches nothing has that as its hint"
+program "$bin/nccl" 3 wait init allreduce 11 1 late 3 wait destroy
+tool cudatop -bp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
+echo >&3
+until_true grep -qE ' [12]/3 -3 +behind +-$' "$tmp/out"
+go
+stop
+lines 0 ' 0/3 .* behind '
+
 it "--gpu-time: how long it runs on the GPU"
 SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
 json 1 '.gpu_ns == 205500 and .gpu_share > 0'

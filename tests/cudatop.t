@@ -129,12 +129,12 @@ jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
 run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
 run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
-lines 1 '^PID .* %WAIT +%JIT +ERR/S +CALL$'
-lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 -$'
+lines 1 '^PID .* %WAIT +%JIT +ERR/S +HINT +CALL$'
+lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 (GPU idle\?|loads) +-$'
 run cudatop -jc "$bin/mem malloc 1 1k"
 json 1 '.code_loads == 0 and .code_load_ns == 0 and .code_load_share == 0'
 run cudatop -bc "$bin/mem malloc 1 1k"
-lines 1 '^PID .* %WAIT +ERR/S +CALL$'
+lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
 
 it "code that takes long to load counts as it goes on and is the longest call; failed loads are errors"
 env SIM_LATENCY_US=cuModuleLoadData=-1 "$bin/mem" drvlaunch 1 & pid=$!
@@ -222,7 +222,6 @@ if command -v tmux >/dev/null; then
 	on_screen "^  cudatrace -e jit -k -p $pid +code that is loaded or compiled"
 	term send-keys x q
 	screen_gone
-	go
 
 	it "live: a terminal of 80 columns has the hint, and its command without scrolling"
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!

@@ -8,7 +8,7 @@
 static const double MANY_LAUNCHES = 10000, MANY_COPIES = 1000;
 enum { SMALL_COPY = 65536 };
 
-static const double WAITS = .3, WAITS_LITTLE = .1, BUSY = .5;	/* shares of the interval */
+static const double WAITS = .3, WAITS_LITTLE = .1, LOADS = .1, BUSY = .5;	/* shares of the interval */
 
 static bool fails(const struct top_row *r)
 {
@@ -23,6 +23,11 @@ static bool is_behind(const struct top_row *r)
 static bool grows(const struct top_row *r)
 {
 	return r->grows;
+}
+
+static bool loads(const struct top_row *r)
+{
+	return r->load_share >= LOADS;
 }
 
 static bool waits(const struct top_row *r)
@@ -53,6 +58,7 @@ const struct top_hint top_hints[] = {
 	{ "behind", is_behind, "ncclhang", "what the rank does instead" },
 	{ "grows", grows, "cudaleak --growth", "lines that allocate what stays" },
 	{ "grows", grows, "cudaleak --account", "tensors, free pieces, libraries" },
+	{ "loads", loads, "cudatrace -e jit -k", "lines that load or compile code" },
 	{ "waits", waits, "cudasynclatency -k", "lines that wait for the GPU" },
 	{ "copies", copies, "cudamemcpysize -k", "lines that make small copies" },
 	{ "launches", launches, "cudalaunchtop -k", "lines that launch small kernels" },

@@ -14,8 +14,8 @@ for each in finetune stories; do
 		case \$1 in
 		graphs | item) export SIM_LATENCY_US=cuStreamSynchronize=3000 ;;
 		starve) export SIM_KERNEL_NS=200000 ;;
-		fragments) export SIM_MEMORY=80g ;;
 		esac
+		export SIM_MEMORY=80g
 		exec ${python%% *} LD_PRELOAD=$sim/libcudart.so.13:$lib/libcupti.so.13 ${python#* * } $PWD/examples/$each.py "\$@"
 	END
 	chmod +x "$home/$each.py"

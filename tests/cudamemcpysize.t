@@ -200,7 +200,7 @@ lines 2 '^     COUNT '
 run cudamemcpysize --slower 10000 --time -jc "$some"
 json 1 '.direction == "HtoD" and .hist_ns == [[16777216,33554431,2]]'
 json 1 true
-run cudamemcpysize --slower 30ms -jc "$some"
+run cudamemcpysize --slower 3000ms -jc "$some"
 json 0 .
 
 it "-k names the callers, one group each, most bytes first"

@@ -285,6 +285,8 @@ for n in 1 2 3 4 5; do
 	[ $n != 3 ] || ends 0 '29 passed, 0 failed, 0 skipped'
 	scripts/tested landing
 done
+# a minute may have begun since it passed
+sed -i -E "s/^(quick +[a-z-]+ +)$date/\12099-02-03 04:05/" docs/tested.md
 run scripts/tested old
 status 1
 lines 1 '^tests/y.t$'	# it never passed

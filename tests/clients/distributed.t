@@ -184,7 +184,7 @@ export TORCH_DIST_USE_NCCL2=0
 $(ranks 3 ddp 3 late 1) >"$tmp/truth" & pid=$!
 pids="$pids $pid"
 until_true eval '[ "$(wc -l <"$tmp/truth")" = 3 ]'
-for _ in 1 2 3 4 5; do		# the ranks come to the wait some time after they have said it
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do		# the ranks come to the wait some time after they have said it
 	run ncclhang -j
 	! grep -q '"verdict":"suspect".*load_batch' "$tmp/out" || break
 done
@@ -199,7 +199,7 @@ export BACKEND=gloo
 $(ranks 3 pynccl_late 1) >"$tmp/truth" & pid=$!
 pids="$pids $pid"
 until_true eval '[ "$(jq -r .pid "$tmp/truth" | wc -l)" = 3 ]'
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	run ncclhang -jp "$(jq -r .pid "$tmp/truth" | tr '\n' , | sed 's/,$//')"
 	[ "$(jq -c 'select(.type == "rank" and .wait)' "$tmp/out" | wc -l)" != 2 ] || break
 done

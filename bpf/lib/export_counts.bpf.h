@@ -59,13 +59,19 @@ static __always_inline struct export_values *export_in_map(const struct export_k
 /* Adds the key to the map, unless the user has too many.  Not static, so that the verifier checks it once. */
 __noinline int export_new(const struct export_key *key)
 {
-	struct export_entry none = {};
+	static const struct export_entry none;	/* not on the stack, of which its callers have much */
+	struct export_entry *e;
 	struct export_key k;
+	__u32 number;
 
 	if (!key)
 		return 0;
 	k = *key;		/* a key must be on the stack (before Linux 6.2) */
-	share_add(&export_counts, &k, &none, &none.share, &export_shares, EXPORT_COUNTS);
+	if (!share_add(&export_counts, &k, &none, &number, &export_shares, EXPORT_COUNTS))
+		return 1;
+	e = bpf_map_lookup_elem(&export_counts, &k);
+	if (e)
+		e->share = number;
 	return 1;
 }
 

@@ -577,10 +577,9 @@ static void check_processes(struct gpu_time *g)
 	struct gpu_process *p, *next;
 
 	HASH_ITER(hh, g->all, p, next) {
-		const struct proc_identity now = proc_identity(p->pid);
 		const bool before = p->gone;
 
-		p->gone = !now.started || now.started != p->is.started || (now.stack && now.stack != p->is.stack);
+		p->gone = !proc_identity_is(p->is, proc_identity(p->pid));
 		if (before && p->gone)
 			end_process(g, p, 0);
 	}

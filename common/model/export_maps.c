@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "api/cuda_api.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "bpf/bpf_mmap.h"
@@ -12,12 +13,20 @@
 
 enum { BATCH = 1024 };
 
+/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
+enum { ERROR_NOT_READY = 600 };
+
 void export_maps_open(struct export_maps *m)
 {
 	m->nelements = bpf_map__max_entries(m->slots);
 	m->elements = bpf_mmap_elements(m->slots);
 	if (!m->elements)
 		die(errno, "cannot map the probes' counts");
+}
+
+bool export_is_failure(const struct export_error *e)
+{
+	return e->id < CUDA_ID_MAX && e->ret != ERROR_NOT_READY;
 }
 
 static void read_slots(struct export_maps *m, const struct export_reader *r)

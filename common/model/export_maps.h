@@ -37,6 +37,9 @@ struct export_reader {
 /* Call when the maps are loaded.  Dies if the kernel does not let it map them. */
 void export_maps_open(struct export_maps *m);
 
+/* Return true if it is a call that failed: not one that asked whether work is done, nor a sticky error. */
+bool export_is_failure(const struct export_error *error);
+
 /* A key may have several counts: they are parts of one. */
 void export_maps_read(struct export_maps *m, const struct export_reader *reader);
 

@@ -62,6 +62,12 @@ struct proc_identity {
 
 struct proc_identity proc_identity(int pid);
 
+/* Return true if it is the same program of the same process still: one that ends has no stack any more. */
+static inline bool proc_identity_is(struct proc_identity was, struct proc_identity now)
+{
+	return now.started == was.started && (!now.stack || now.stack == was.stack);
+}
+
 /* Sets where the program's environment was when it began: addresses in the process.  Return false if they may not be known, or
  * the process is gone. */
 bool proc_environment(int pid, unsigned long long *start, unsigned long long *end);

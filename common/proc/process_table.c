@@ -56,12 +56,6 @@ static struct process_entry *find_or_add(struct process_table *t, int pid)
 	return p;
 }
 
-/* Return true if that is what runs now.  A process that is ending has no stack any more. */
-static bool is_still(const struct process_entry *p, struct proc_identity now)
-{
-	return now.started == p->is.started && (!now.stack || now.stack == p->is.stack);
-}
-
 /* Ends. */
 
 void process_on_end(struct process_table *t, void (*fn)(void *ctx, const struct process_event *event), void *ctx)
@@ -105,7 +99,7 @@ void process_tidy(struct process_table *t)
 	struct process_entry *p, *next;
 
 	HASH_ITER(hh, t->all, p, next)
-		if (p->ended || (p->preexisting && !is_still(p, proc_identity(p->pid))))
+		if (p->ended || (p->preexisting && !proc_identity_is(p->is, proc_identity(p->pid))))
 			drop(t, p);
 }
 
@@ -127,7 +121,7 @@ void process_mapped(struct process_table *t, int pid)
 
 	if (p && !now.started)
 		return;		/* it has ended, with records to come */
-	if (p && !is_still(p, now))
+	if (p && !proc_identity_is(p->is, now))
 		drop(t, p);
 	else if (p)
 		p->has_container = false;	/* a runtime moves a container's first process into it */
@@ -167,7 +161,7 @@ bool process_is_preexisting(const struct process_table *t, int pid)
 	if (!p || !p->preexisting)
 		return false;
 	now = proc_identity(pid);
-	return !now.started || is_still(p, now);
+	return !now.started || proc_identity_is(p->is, now);
 }
 
 bool process_is_complete(const struct process_table *t, int pid)

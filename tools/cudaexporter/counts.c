@@ -8,9 +8,6 @@
 /* The most error series of a label set; further errors are "other". */
 enum { ERROR_SERIES = 64 };
 
-/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
-enum { ERROR_NOT_READY = 600 };
-
 void counts_open(struct counts *c, const struct export_maps *maps, bool off_cpu, struct processes *processes)
 {
 	*c = (struct counts){ .maps = *maps, .off_cpu = off_cpu, .processes = processes };
@@ -117,7 +114,7 @@ static bool read_error(void *ctx, const struct export_error *e, unsigned long lo
 	if (e->id >= EXPORT_STICKY)
 		count(process, METRIC_STICKY_ERRORS,
 		      metric_labels(e->id - EXPORT_STICKY, (unsigned)e->ret), n);
-	else if (e->ret != ERROR_NOT_READY && e->id < CUDA_ID_MAX)
+	else if (export_is_failure(e))
 		count(process, METRIC_ERRORS, error_labels(process->set, e), n);
 	return process->over;
 }

@@ -76,8 +76,7 @@ static bool has_changed(const struct cuda_process *process)
 {
 	struct proc_identity now = proc_identity(process->key.pid);
 
-	return now.started && (now.started != process->proc.started ||
-			       (now.stack && now.stack != process->proc.stack));
+	return now.started && !proc_identity_is(process->proc, now);
 }
 
 struct cuda_process *processes_mapped(struct processes *c, int pid)

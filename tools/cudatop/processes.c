@@ -18,9 +18,6 @@
 /* How long the record of a program's first call may take; how often those that end without a record are looked for. */
 static const unsigned long long RECORD_NS = 2000000000, CHECK_NS = 5000000000;
 
-/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
-enum { ERROR_NOT_READY = 600 };
-
 enum { PROCESSES = 65536 };
 
 void top_processes_open(struct top_processes *t)
@@ -111,7 +108,7 @@ static bool has_changed(const struct top_process *p)
 {
 	const struct proc_identity now = proc_identity(p->pid);
 
-	return now.started && (now.started != p->is.started || (now.stack && now.stack != p->is.stack));
+	return now.started && !proc_identity_is(p->is, now);
 }
 
 void top_process_mapped(struct top_processes *t, int pid)
@@ -231,7 +228,7 @@ static bool read_error(void *ctx, const struct export_error *e, unsigned long lo
 	bool drop;
 	struct top_process *p = counted_by(t, e->pid, e->program, &drop);
 
-	if (!p || e->id >= CUDA_ID_MAX || e->ret == ERROR_NOT_READY)
+	if (!p || !export_is_failure(e))
 		return drop;
 	p->now.errors += n;
 	if (p->pid == t->detail.pid && t->detail.nerrors < DETAIL_ERRORS)

@@ -463,3 +463,11 @@ void nvml_close(struct nvml *n)
 	free(n->library);
 	n->library = NULL;
 }
+
+void nvml_start(struct nvml *n, const struct helper *like, bool verbose)
+{
+	n->helper.idle = like->idle;
+	n->helper.ctx = like->ctx;
+	nvml_open(n, verbose);
+	nvml_ask(n);
+}

@@ -45,6 +45,9 @@ struct nvml {			/* starts zeroed; helper.idle and ctx may be set before nvml_ope
 /* Starts the helper, which loads libnvidia-ml.so.1 at the first nvml_ask().  Call before there are threads. */
 void nvml_open(struct nvml *n, bool verbose);
 
+/* Opens it with the idle function of another helper, and asks: the first answer may take seconds. */
+void nvml_start(struct nvml *n, const struct helper *like, bool verbose);
+
 /* Requests current numbers without waiting for them.  Does nothing if an answer is still to come, or if the library is
  * missing. */
 void nvml_ask(struct nvml *n);

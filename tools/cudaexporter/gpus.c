@@ -297,10 +297,7 @@ void gpus_open(struct gpus *g, struct label_set *set, struct helper_pool *helper
 {
 	g->set = set;
 	g->helpers = helpers;
-	g->nvml.helper.idle = helpers->helper.idle;
-	g->nvml.helper.ctx = helpers->helper.ctx;
-	nvml_open(&g->nvml, verbose);
-	nvml_ask(&g->nvml);	/* the first answer may take seconds */
+	nvml_start(&g->nvml, &helpers->helper, verbose);
 }
 
 /* Returns the labels of a device.  After a reset, its number may be another device's: the old labels are not freed, because

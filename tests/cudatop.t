@@ -60,14 +60,21 @@ until_true grep -qE ' \+[0-9.]+ [KM]iB .* grows +-$' "$tmp/out"
 stop
 kill "$pid"
 
+# stays_in FUNCTION WORD...: the last line about a program, $pid, with a call of the driver that does not return
+stays_in() {
+	stays=$1
+	shift
+	env SIM_LATENCY_US="$stays=-1" "$bin/mem" "$@" & pid=$!
+	pids="$pids $pid"
+	tool cudatop -jp "$pid" 200ms
+	until_true eval '[ "$(jq -s "map(select(.call != null)) | length" "$tmp/out" 2>/dev/null)" -ge 3 ]'
+	stop
+	tail -n 1 "$tmp/out" >"$tmp/last"
+	cp "$tmp/last" "$tmp/out"
+}
+
 it "a wait that has not returned counts as it goes on, and is the longest call"
-env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
-pids="$pids $pid"
-tool cudatop -jp "$pid" 200ms
-until_true eval '[ "$(jq -s "map(select(.call != null)) | length" "$tmp/out" 2>/dev/null)" -ge 3 ]'
-stop
-tail -n 1 "$tmp/out" >"$tmp/last"
-cp "$tmp/last" "$tmp/out"
+stays_in cuCtxSynchronize sync 1
 json 1 ".call == \"cudaDeviceSynchronize\" and .call_tid == $pid and .calls_in_flight == 1 and .wait_share > 0.5 and .wait_share < 1.5"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
@@ -137,13 +144,7 @@ run cudatop -bc "$bin/mem malloc 1 1k"
 lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
 
 it "code that takes long to load counts as it goes on and is the longest call; failed loads are errors"
-env SIM_LATENCY_US=cuModuleLoadData=-1 "$bin/mem" drvlaunch 1 & pid=$!
-pids="$pids $pid"
-tool cudatop -jp "$pid" 200ms
-until_true eval '[ "$(jq -s "map(select(.call != null)) | length" "$tmp/out" 2>/dev/null)" -ge 3 ]'
-stop
-tail -n 1 "$tmp/out" >"$tmp/last"
-cp "$tmp/last" "$tmp/out"
+stays_in cuModuleLoadData drvlaunch 1
 json 1 '.call == "cuModuleLoadData" and .calls_in_flight == 1 and .code_load_share > 0.5 and .wait_ns == 0 and .code_loads == 0'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null

@@ -402,12 +402,8 @@ static void loaded(void *ctx)
 	graph_table_init(&l->graphs, l->session.syms);
 	l->graphs.quota.whole = session_is_alone(&l->session);
 	l->graphs.captures = (struct captures)CAPTURES_OF(l->skel);
-	if (l->account) {
-		l->nvml.helper.idle = l->session.helpers.helper.idle;
-		l->nvml.helper.ctx = l->session.helpers.helper.ctx;
-		nvml_open(&l->nvml, l->session.verbose);
-		nvml_ask(&l->nvml);
-	}
+	if (l->account)
+		nvml_start(&l->nvml, &l->session.helpers.helper, l->session.verbose);
 	if (l->chrome && !l->session.list)
 		chrome_open(&l->timeline, l->chrome);
 }

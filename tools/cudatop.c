@@ -258,19 +258,11 @@ static const struct field *fields_now(const struct top *t)
 	return fits(t->wide) ? t->wide : fits(t->middle) ? t->middle : t->narrow;
 }
 
-static const struct top_row *row_of(const struct top *t, int pid)
-{
-	for (size_t i = 0; i < t->rows.n; i++)
-		if (t->rows.rows[i].pid == pid)
-			return &t->rows.rows[i];
-	return NULL;
-}
-
 static void head(void *ctx, FILE *f)
 {
 	const struct top *t = ctx;
 	const int pid = t->rows.processes.detail.pid;
-	const struct top_row *r = pid ? row_of(t, pid) : NULL;
+	const struct top_row *r = pid ? top_row_find(&t->rows, pid) : NULL;
 
 	if (!pid) {
 		out_text_head(f, fields_now(t));
@@ -488,10 +480,7 @@ static void loaded(void *ctx)
 		if (t->session.command)
 			gpu_time_begin(&t->gpu);
 	}
-	rows->nvml.helper.idle = t->session.helpers.helper.idle;
-	rows->nvml.helper.ctx = t->session.helpers.helper.ctx;
-	nvml_open(&rows->nvml, t->session.verbose);
-	nvml_ask(&rows->nvml);
+	nvml_start(&rows->nvml, &t->session.helpers.helper, t->session.verbose);
 }
 
 static void start(void *ctx)

@@ -342,20 +342,10 @@ static void print(const struct leak_view *view, const struct mem_process *proces
 	free(account.rows);
 }
 
-static void head(const struct leak_view *view, const struct mem_process *process, const char *at)
-{
-	const char *container = process_container(view->processes, process->pid);
-
-	printf("[%s] pid %d (", out_clock(), process->pid);
-	escape_text(stdout, process->comm);
-	printf(container ? ") in container %s" : ")", container);
-	fputs(!strcmp(at, "exit") ? " at exit: " : ": ", stdout);
-}
-
 void account_print(const struct leak_view *view, const struct mem_process *process, struct nvml *nvml, const char *at)
 {
 	if (!out_is_json()) {
-		head(view, process, at);
+		leak_view_head(view, process, at);
 		printf("%s in %llu allocation%s\n", out_bytes(process->groups.held.bytes), process->groups.held.count,
 		       plural(process->groups.held.count));
 	}
@@ -366,7 +356,7 @@ void account_print_failure(const struct leak_view *view, const struct mem_proces
 			   unsigned long long size)
 {
 	if (!out_is_json()) {
-		head(view, process, "failure");
+		leak_view_head(view, process, "failure");
 		printf("%s", func);
 		if (size)
 			printf(" of %s", out_bytes(size));

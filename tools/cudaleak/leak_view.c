@@ -245,8 +245,7 @@ static void group(const struct leak_view *view, const struct leak_group *g, cons
 	out_line_end();
 }
 
-/* Prints the time and the process. */
-static void head(const struct leak_view *view, const struct mem_process *process, const char *at)
+void leak_view_head(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
 	const char *container = process_container(view->processes, process->pid);
 
@@ -266,7 +265,7 @@ static void head_end(const struct leak_view *view, const struct mem_process *pro
 static void held_head(const struct leak_view *view, const struct mem_process *process, const char *at,
 		      unsigned long long count, unsigned long long bytes)
 {
-	head(view, process, at);
+	leak_view_head(view, process, at);
 	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
@@ -339,7 +338,7 @@ static void growth_head(const struct leak_view *view, const struct mem_process *
 	const struct mem_sum *sum = leak_sum(process, &view->options);
 	long long growth = (sum->bytes - sum->marks[view->options.mark].bytes) * view->options.sample;
 
-	head(view, process, at);
+	leak_view_head(view, process, at);
 	printf("%s held, ", out_bytes(sum->bytes * view->options.sample));
 	if (!first && growth)
 		printf("%s %s than", out_bytes(magnitude(growth)), growth < 0 ? "less" : "more");

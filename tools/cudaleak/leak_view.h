@@ -38,6 +38,9 @@ void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snap
 /* Returns the seconds from the report that growth is shown since to options.now. */
 double leak_interval(const struct leak_view *view);
 
+/* Prints the time and the process, up to the colon; at as below. */
+void leak_view_head(const struct leak_view *view, const struct mem_process *process, const char *at);
+
 /* Prints what one process holds, or how it grew; at is "interval", "end" or "exit". */
 void leak_view_process(const struct leak_view *view, const struct mem_process *process, const char *at);
 

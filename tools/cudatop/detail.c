@@ -55,14 +55,6 @@ static char *escaped(const char *name)
 	return text;
 }
 
-static const struct top_row *row_of(const struct top_rows *rows, int pid)
-{
-	for (size_t i = 0; i < rows->n; i++)
-		if (rows->rows[i].pid == pid)
-			return &rows->rows[i];
-	return NULL;
-}
-
 static void set_memory(struct detail_view *d, const struct top_rows *rows, int pid)
 {
 	const struct mem_process *m;
@@ -236,7 +228,7 @@ static void set_commands(struct detail_view *d, const struct top_row *r, bool gr
 void detail_set(struct detail_view *d, struct top_rows *rows)
 {
 	const int pid = rows->processes.detail.pid;
-	const struct top_row *r = row_of(rows, pid);
+	const struct top_row *r = top_row_find(rows, pid);
 	struct ranks ranks = { .d = d, .pid = pid };
 
 	detail_free(d);

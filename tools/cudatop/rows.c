@@ -414,6 +414,14 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	top_rows_sort(t);
 }
 
+const struct top_row *top_row_find(const struct top_rows *t, int pid)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].pid == pid)
+			return &t->rows[i];
+	return NULL;
+}
+
 void top_rows_interval(struct top_rows *t)
 {
 	top_processes_interval(&t->processes);

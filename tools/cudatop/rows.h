@@ -65,6 +65,9 @@ struct top_rows {
 /* Reads everything and sets the rows, sorted: of the interval or, if whole, since tracing began. */
 void top_rows_gather(struct top_rows *t, bool whole);
 
+/* Returns the row of a process, or NULL. */
+const struct top_row *top_row_find(const struct top_rows *t, int pid);
+
 /* Sorts them again. */
 void top_rows_sort(struct top_rows *t);
 

@@ -4,6 +4,7 @@
 #                 for which pip fetches 6 GB, once: not with CLIENTS=no  (as root)
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
+# make ARCH=arm64  build for another machine, in build-arm64, with Debian's cross compiler and libraries (scripts/setup arm64)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
 # make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
@@ -21,7 +22,13 @@
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
-O       ?= build
+# the machine that the tools are for, a folder of arch/; for another one than this (make ARCH=arm64), Debian's cross
+# compiler and libraries (scripts/sysroot) are used, and O is build-ARCH
+HERE    := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+ARCH    ?= $(HERE)
+CROSS   := $(filter-out $(HERE),$(ARCH))
+include arch/$(ARCH)/arch.mk
+O       ?= build$(CROSS:%=-%)
 # files of dependencies have names as they are here: one name for a folder, however it is given
 override O := $(patsubst $(CURDIR)/%,%,$(O))
 # tests have commands in which files are named
@@ -35,11 +42,19 @@ CUDA    ?= /usr/local/cuda
 CLANG   ?= clang
 PROTOC_C ?= protoc-c
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+# empty, or the folder with the other machine's headers and libraries
+SYSROOT := $(CROSS:%=$(CURDIR)/$(O)/.sysroot)
+ifneq ($(CROSS),)
+CC      := $(TRIPLET)-gcc --sysroot=$(SYSROOT)
+CXX     := $(TRIPLET)-g++ --sysroot=$(SYSROOT)
+AR      := $(TRIPLET)-ar
+endif
 MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
+CLANG_INC := -idirafter $(SYSROOT)/usr/include/$(MULTI) $(if $(CROSS),-idirafter $(SYSROOT)/usr/include)
 CFLAGS  ?= -g -O2
 include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
-INC     := -iquote common -iquote tools -iquote $(O)
+INC     := -iquote common -iquote tools -iquote arch/$(ARCH) -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
 LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lprotobuf-c -lzstd -llz4 -lncursesw -ltinfo -ldl
@@ -179,18 +194,23 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
-	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_$(ARCH) \
+		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote arch/$(ARCH) -iquote $(O) $(CLANG_INC) -MMD -MP -c $< -o $@
 
-$(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
-	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< $(MORE) > $@
+$(O)/cuda_%.def: common/api/cuda_%.tbl arch/$(ARCH)/place.awk scripts/gen_%.awk | $(O)
+	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f arch/$(ARCH)/place.awk $< $(MORE) > $@
 
 $(O)/cuda_api.def: common/api/cuda_roles.tbl
 $(O)/cuda_protos.def: MORE = common/api/nccl_protos.tbl common/api/nvrtc_protos.tbl
 $(O)/cuda_protos.def: common/api/nccl_protos.tbl common/api/nvrtc_protos.tbl
 
-$(O):
+$(O): | $(SYSROOT)
 	$(Q)mkdir -p $@
+
+ifneq ($(CROSS),)
+$(SYSROOT):
+	@scripts/sysroot $(ARCH) $@
+endif
 
 include bpf/userspace/rules.mk
 include tests/rules.mk
@@ -201,7 +221,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages: on all processors, unless told
@@ -297,8 +317,8 @@ $(O)/static/%.so: $(O)/%.so
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and
 # common/elf/eu_search.c where there is none.  What dlopen() is warned of does not matter: it opens inject/TOOL.so only,
 # which needs no library
-archive  = $(if $(wildcard /usr/lib/$(MULTI)/lib$(1).a /usr/lib64/lib$(1).a),-l$(1))
-ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
+archive  = $(if $(wildcard $(SYSROOT)/usr/lib/$(MULTI)/lib$(1).a $(SYSROOT)/usr/lib64/lib$(1).a),-l$(1))
+ARCHIVES = -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
 $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
@@ -379,6 +399,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -120,7 +120,7 @@ $0 !~ /^[a-z]+ +[a-z]+ +[-0-9.]+ +[^()]*[ *](_*cu|nccl|nvrtc)[A-Za-z0-9_]*\([^()
 	if (result != "?") {
 		describe(result); n = split(params, param_text, /, /)
 	} else if (params != "?") fail("a result is missing")
-	if (kind == "STRUCT" && bytes > 16) place(8)
+	if (kind == "STRUCT" && bytes > 16) result_place()
 	row = value()
 	for (i = 1; i <= n; i++) init = init ",\n\t" param(param_text[i], param_text[i + 1])
 	if (n && !(init in list)) { list[init] = ++lists; list_init[lists] = init }

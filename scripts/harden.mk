@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # The tools run as root and read what other users wrote: how they are compiled and linked, whatever
 # CFLAGS and LDFLAGS are, which come later and win.  HARDEN= leaves all of it out.  Kept by
-# tests/hardening.t.  Included by the Makefile, which has set CC and CFLAGS.
-HARDEN ?= -fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE
+# tests/hardening.t.  Included by the Makefile, which has set CC, CFLAGS and BRANCH_PROTECTION.
+HARDEN ?= -fstack-protector-strong -fstack-clash-protection $(BRANCH_PROTECTION) -fPIE
 
 # those that the compiler knows: one try for all, and one for each if that fails
 harden_knows = $(shell $(CC) -Werror $(1) -c -xc /dev/null -o /dev/null 2>/dev/null && echo yes)

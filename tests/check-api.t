@@ -27,7 +27,7 @@ wrong() {
 
 it "functions and probes are found by their names, whatever others there are"
 { cat "$table"; printf 'usdt alloc  pytorch:%s(ptr, dev, size) memory=tensor\n' oom alloc_more segment; } >"$tmp/more.tbl"
-LC_ALL=C awk -f scripts/place.awk -f scripts/gen_api.awk "$tmp/more.tbl" >"$tmp/out"
+LC_ALL=C awk -f arch/x86/place.awk -f scripts/gen_api.awk "$tmp/more.tbl" >"$tmp/out"
 sed -n 's/^CUDA_API_BY_NAME(\(.*\))$/\1/p; s/^CUDA_API_BY_NAME(pytorch_/&/p' "$tmp/out" | sed '/(/d; s/^pytorch_/pytorch:/' >"$tmp/names"
 [ "$(grep -c '^pytorch:' "$tmp/names")" = 5 ] || no 'not all probes are there'
 LC_ALL=C sort -c "$tmp/names" 2>"$tmp/err" || no "$(cat "$tmp/err")"
@@ -36,7 +36,7 @@ it "a mistake in a row's words is found when building, with file and line"
 for change in 's/cudaFree(ptr)/cudaFree(pointer)/' 's/memory=managed/memory=manged/' '/cudaFree(ptr)/p' \
 	's/^rt  free /run free /' 's/\(cudaMemcpy(.*\)+ptds/\1+pdts/' 's/^rt  sync /rt  sink /'; do
 	sed "$change" "$table" >"$tmp/wrong.tbl"
-	run awk -f scripts/gen_api.awk -f scripts/place.awk "$tmp/wrong.tbl"
+	run awk -f scripts/gen_api.awk -f arch/x86/place.awk "$tmp/wrong.tbl"
 	status 1
 	grep -qE 'wrong.tbl:[0-9]+: ' "$tmp/err" || no "$change: no line"
 done

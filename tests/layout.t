@@ -190,7 +190,7 @@ while read -r folder; do
 done <"$tmp/folders"
 while read -r folder; do
 	case $folder in
-	*/TOOL*) ;;
+	*/TOOL* | arch/ARCH) ;;
 	*) [ -d "$folder" ] || no "there is no $folder" ;;
 	esac
 done <"$tmp/named"

@@ -13,7 +13,7 @@ v=$((${number:-0} / 1000)).$((${number:-0} % 1000 / 10))
 reader() {
 	mkdir -p "$tmp/$2"
 	{
-		LC_ALL=C awk -f scripts/gen_protos.awk -f scripts/place.awk "$1" ${3+"$3"} >"$tmp/$2/cuda_protos.def" &&
+		LC_ALL=C awk -f scripts/gen_protos.awk -f arch/x86/place.awk "$1" ${3+"$3"} >"$tmp/$2/cuda_protos.def" &&
 			${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/$2" -iquote "$O" tests/protos/dump.c \
 				common/api/cuda_protos.c -o "$tmp/$2/dump"
 	} >"$tmp/out" 2>"$tmp/err"

@@ -4,8 +4,8 @@
 
 # no vector register is ever changed; what is not exported cannot be replaced
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
-	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
-INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote $(O)
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote arch/$(ARCH) -iquote $(O)
 INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c tools/inject/*.S) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
 INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
@@ -28,7 +28,7 @@ else
 $(O)/inject/%.s: bpf/%.bpf.c $(DEFS)
 	@echo "  INJECT $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) --target=x86_64-linux-gnu $(INJECT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(INJECT_INC) \
+	$(Q)$(CLANG) --target=$(TRIPLET) $(INJECT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm $(CLANG_INC) $(INJECT_INC) \
 		-ffile-prefix-map="$(CURDIR)"=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 
 $(O)/inject/%.tables.c: $(O)/%.bpf.o scripts/gen_inject

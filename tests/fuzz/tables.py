@@ -56,7 +56,7 @@ def some(rows):
 
 def read_with(kind, path):
     """What is wrong with how the table is read, or None."""
-    command = ['awk', '-f', 'scripts/place.awk', '-f', f'scripts/gen_{kind}.awk', path]
+    command = ['awk', '-f', 'arch/x86/place.awk', '-f', f'scripts/gen_{kind}.awk', path]
     try:
         p = subprocess.run(command, capture_output=True, timeout=LIMIT,
                            env={**os.environ, 'LC_ALL': 'C'})

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* arm64's registers and calls, for BPF programs: Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64), 6. */
+#ifndef MACHINE_REGS_BPF_H
+#define MACHINE_REGS_BPF_H
+#include <linux/ptrace.h>
+#include <bpf/bpf_tracing.h>
+
+/* What programs of uprobes are given, and what bpf_task_pt_regs() points to begins with it
+ * (arch/arm64/include/asm/ptrace.h). */
+typedef struct user_pt_regs machine_regs;
+
+enum {
+	CALL_REGISTERS = 8,	/* carry arguments */
+	CALL_STACK = 0,		/* bytes from the stack pointer at the entry to the first argument there */
+	CALL_POPS = 0,		/* bytes by which the stack pointer is higher at the return: its address was in x30 */
+};
+
+/* Argument n, from 1 to CALL_REGISTERS, which must be a constant, at the entry. */
+#define CALL_ARG(ctx, n) (((const machine_regs *)(ctx))->regs[(n) - 1])
+
+/* A return address, as the address that it is: pointer authentication signs it in bits 48 to 54 and 56 to 63 (55 says
+ * which half of the addresses it is in; that of programs has 0 there). */
+#define CODE_ADDRESS(pc) ((pc) & ((1ull << 48) - 1))
+
+#endif

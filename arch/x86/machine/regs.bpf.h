@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* x86-64's registers and calls, for BPF programs: System V ABI for x86-64, 3.2. */
+#ifndef MACHINE_REGS_BPF_H
+#define MACHINE_REGS_BPF_H
+#include <linux/ptrace.h>
+#include <bpf/bpf_tracing.h>
+
+/* What programs of uprobes are given, and what bpf_task_pt_regs() points to. */
+typedef struct pt_regs machine_regs;
+
+enum {
+	CALL_REGISTERS = 6,	/* carry arguments */
+	CALL_STACK = 8,		/* bytes from the stack pointer at the entry to the first argument there */
+	CALL_POPS = 8,		/* bytes by which the stack pointer is higher at the return: the return address */
+};
+
+/* Argument n, from 1 to CALL_REGISTERS, which must be a constant, at the entry. */
+#define CALL_ARG(ctx, n) CALL_ARG_##n(ctx)
+#define CALL_ARG_1(ctx) ((ctx)->rdi)
+#define CALL_ARG_2(ctx) ((ctx)->rsi)
+#define CALL_ARG_3(ctx) ((ctx)->rdx)
+#define CALL_ARG_4(ctx) ((ctx)->rcx)
+#define CALL_ARG_5(ctx) ((ctx)->r8)
+#define CALL_ARG_6(ctx) ((ctx)->r9)
+
+/* A return address, as the address that it is. */
+#define CODE_ADDRESS(pc) (pc)
+
+#endif

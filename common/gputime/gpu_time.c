@@ -5,19 +5,18 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "abi/device.h"
 #include "abi/record.h"
-#include "api/cuda_api.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/opt.h"
 #include "cli/value.h"
 #include "gputime/gpu_calls.h"
-#include "gputime/gpu_memory.h"
+#include "gputime/gpu_process.h"
+#include "gputime/gpu_records.h"
+#include "gputime/gpu_tallies.h"
 #include "gputime/gpu_time.h"
 #include "kernels/kernel_name.h"
-#include "proc/proc.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
 #include "session/beside.h"
@@ -35,305 +34,16 @@ static const unsigned long long LOOKING_NS = 20000000;
 /* How long the end waits for what CUPTI has, in all processes. */
 static const unsigned long long STOP_NS = 200000000;
 
-/* How long a run waits for its call: CUPTI delivers them in different buffers. */
-static const unsigned long long CALL_NS = 2000000000;
-
-/* In a process: tallies, and runs that wait for their calls. */
-enum { TALLIES = 16384, WAITING = 1 << 16 };
-
 /* After so many looks a process is one without the library, which may yet come. */
 enum { LOOKS = 3 };
 
-/* A run or a copy is not longer.  A program could make sums overflow. */
-static const unsigned long long RUN_MAX = 3600000000000;
-
-/* More than any GPU has: sums are shared. */
-static const unsigned long long BYTES_MAX = 1ull << 48;
-
-struct waiting_run {
-	struct gputime_record record;
-	unsigned long long since;
-};
-
-struct gpu_process {
-	int pid;
-	unsigned user;
-	unsigned long long seen, looked, wait;	/* when it was first seen, and looked at; how long until it is again, ns */
-	unsigned looks;
-	char comm[16];
-	struct gpu_memory memory;
-	struct gpu_losses losses;	/* since they were last read */
-	struct proc_identity is;
-	unsigned long long program;	/* when it has ended: as in struct process_event */
-	struct gpu_tally *tallies;
-	const struct kernel **names;	/* GPUTIME_NAMES, by number - 1; or NULL */
-	char *text;			/* a name of which parts have come; GPUTIME_NAME_MAX + GPUTIME_PART + 1 */
-	unsigned text_name, text_at;
-	struct gpu_calls *calls;	/* if they are wanted */
-	struct waiting_run *waiting;	/* for their calls, a ring */
-	unsigned room, first, nwaiting;
-	bool told, shown;		/* shown: since it has ended */
-	bool found, failed;		/* its memory was; and cannot be used */
-	bool measured;			/* it was on */
-	bool gone;			/* at the last check */
-	struct gpu_process *next;	/* of those that have ended */
-	UT_hash_handle hh;
-};
-
-enum { TALLY_COST = sizeof(struct gpu_tally) + 64, PROCESS_COST = sizeof(struct gpu_process) + 64,
-       NAMES_COST = GPUTIME_NAMES * sizeof(struct kernel *) };
+enum { PROCESS_COST = sizeof(struct gpu_process) + 64 };
 
 static void tell(struct gpu_process *p, const char *why)
 {
 	if (!p->told)
 		warning(0, "pid %d: no GPU time: %s", p->pid, why);
 	p->told = true;
-}
-
-/* ---- Records: the program may have written anything */
-
-static void add_up(unsigned long long *to, unsigned long long n)
-{
-	if (__builtin_add_overflow(*to, n, to))
-		*to = ~0ull;
-}
-
-static void add(struct gpu_sum *to, unsigned long long ns, unsigned long long bytes)
-{
-	add_up(&to->bytes, bytes);
-	to->least = to->n && to->least < ns ? to->least : ns;
-	to->most = to->most > ns ? to->most : ns;
-	to->n++;
-	add_up(&to->ns, ns);
-	hist_add(&to->hist, ns, 1);
-}
-
-void gpu_sum_add(struct gpu_sum *to, const struct gpu_sum *from)
-{
-	if (!from->n)
-		return;
-	to->least = to->n && to->least < from->least ? to->least : from->least;
-	to->most = to->most > from->most ? to->most : from->most;
-	to->n += from->n;
-	add_up(&to->ns, from->ns);
-	add_up(&to->bytes, from->bytes);
-	hist_join(&to->hist, &from->hist);
-}
-
-static struct gpu_tally *tally_of(struct gpu_time *g, struct gpu_process *p, const struct gpu_tally_key *key)
-{
-	struct gpu_tally *t;
-
-	HASH_FIND(hh, p->tallies, key, sizeof(*key), t);
-	if (t || HASH_COUNT(p->tallies) == TALLIES || !quota_take(&g->quota, p->user, p->pid, TALLY_COST))
-		return t;
-	t = xcalloc(1, sizeof(*t));
-	t->key = *key;
-	t->pid = p->pid;
-	t->user = p->user;
-	t->comm = p->comm;
-	kernel_get(key->kernel);
-	HASH_ADD(hh, p->tallies, key, sizeof(t->key), t);
-	return t;
-}
-
-/* copy: a CUpti_ActivityMemcpyKind (cupti_activity.h). */
-static unsigned direction_of(unsigned copy)
-{
-	static const unsigned char directions[] = {
-		[1] = CUDA_HTOD, [2] = CUDA_DTOH, [3] = CUDA_HTOD /* to an array */, [4] = CUDA_DTOH, [5] = CUDA_DTOD,
-		[6] = CUDA_DTOD, [7] = CUDA_DTOD, [8] = CUDA_DTOD, [9] = CUDA_HTOH, [10] = CUDA_PTOP,
-	};
-
-	return copy < sizeof(directions) && directions[copy] ? directions[copy] : CUDA_DEFAULT;
-}
-
-static void on_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r, const struct gpu_caller *caller)
-{
-	struct gpu_tally_key key = { .kind = r->kind, .device = r->device < DEVICES ? r->device + 1 : 0 };
-	const long long clock = p->memory.control->clock;
-	struct gpu_tally *t;
-
-	if (r->name)
-		key.kernel = p->names[r->name - 1];
-	if (r->kind == GPUTIME_GRAPH)
-		key.graph = r->graph;
-	if (r->kind == GPUTIME_COPY)
-		key.direction = direction_of(r->copy);
-	if (g->on_run) {
-		g->on_run(g->ctx, &(struct gpu_run){
-			.kernel = key.kernel, .kind = key.kind, .device = key.device, .graph = key.graph, .direction = key.direction,
-			.context = r->context, .stream = r->stream, .correlation = r->correlation, .pid = p->pid,
-			.start = r->start + clock, .end = r->end + clock, .bytes = r->bytes, .caller = caller,
-		});
-		return;
-	}
-	key.site = caller ? caller->site : NULL;
-	t = tally_of(g, p, &key);
-	if (t)
-		add(&t->pending, r->end - r->start, r->bytes < BYTES_MAX ? r->bytes : BYTES_MAX);
-	else
-		p->losses.dropped++;
-}
-
-/* ---- Runs that wait for their calls */
-
-static bool needs_call(const struct gpu_time *g, const struct gputime_record *r)
-{
-	if (!g->callers)
-		return false;
-	return g->want & (r->kind == GPUTIME_COPY || r->kind == GPUTIME_SET ? GPUTIME_COPY_CALLS : GPUTIME_LAUNCHES);
-}
-
-static bool make_room(struct gpu_time *g, struct gpu_process *p)
-{
-	const unsigned room = p->room ? 2 * p->room : 1024;
-	struct waiting_run *runs;
-
-	if (p->nwaiting < p->room)
-		return true;
-	if (room > WAITING || !quota_take(&g->quota, p->user, p->pid, (room - p->room) * sizeof(*runs)))
-		return false;
-	runs = xcalloc(room, sizeof(*runs));
-	for (unsigned i = 0; i < p->nwaiting; i++)
-		runs[i] = p->waiting[(p->first + i) % p->room];
-	free(p->waiting);
-	p->waiting = runs;
-	p->room = room;
-	p->first = 0;
-	return true;
-}
-
-static void finish_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r, const struct gpu_caller *caller)
-{
-	if (needs_call(g, r))
-		g->uncalled += !caller || (g->sites && !caller->seen);
-	on_run(g, p, r, caller);
-}
-
-static void begin_run(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
-{
-	const struct gpu_caller *caller = needs_call(g, r) ? gpu_calls_find(p->calls, r->correlation) : NULL;
-
-	if (caller || !needs_call(g, r) || !make_room(g, p))
-		finish_run(g, p, r, caller);
-	else
-		p->waiting[(p->first + p->nwaiting++) % p->room] = (struct waiting_run){ *r, clock_ns() };
-}
-
-/* all: their calls do not come any more. */
-static void retry_runs(struct gpu_time *g, struct gpu_process *p, bool all)
-{
-	const unsigned long long now = clock_ns();
-
-	gpu_calls_tick(p->calls, all);
-	for (unsigned n = p->nwaiting; n; n--) {
-		const struct waiting_run w = p->waiting[p->first];
-		const struct gpu_caller *caller = gpu_calls_find(p->calls, w.record.correlation);
-
-		p->first = (p->first + 1) % p->room;
-		p->nwaiting--;
-		if (caller || all || now - w.since >= CALL_NS)
-			finish_run(g, p, &w.record, caller);
-		else
-			p->waiting[(p->first + p->nwaiting++) % p->room] = w;
-	}
-}
-
-/* ---- Records */
-
-static void on_call(struct gpu_process *p, const struct gputime_record *r)
-{
-	const long long clock = p->memory.control->clock;
-
-	if (p->calls)
-		gpu_calls_called(p->calls, r->call.thread, r->call.start + clock, r->call.end + clock, r->call.correlation);
-}
-
-/* The last part of a name has come. */
-static void on_name(struct gpu_time *g, struct gpu_process *p, unsigned size)
-{
-	if (!p->names && !quota_take(&g->quota, p->user, p->pid, NAMES_COST)) {
-		p->losses.dropped++;
-		return;
-	}
-	p->text[size] = '\0';
-	p->names = p->names ?: xcalloc(GPUTIME_NAMES, sizeof(*p->names));
-	p->names[p->text_name - 1] = kernel_get(kernel_named(g->names, p->user, p->pid, p->text));
-}
-
-static void on_text(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
-{
-	const unsigned size = r->text.size, at = r->text.at;
-
-	if (!at) {
-		p->text_name = r->name;
-		p->text_at = 0;
-	}
-	if (!r->name || r->name != p->text_name || (p->names && p->names[r->name - 1]) || !size || at != p->text_at || at >= size) {
-		p->losses.unknown++;
-		return;
-	}
-	if (!p->text)
-		p->text = xcalloc(1, GPUTIME_NAME_MAX + GPUTIME_PART + 1);
-	memcpy(p->text + at, r->text.part, GPUTIME_PART);
-	p->text_at = at + GPUTIME_PART;
-	if (p->text_at < size)
-		return;
-	p->text_at = 0;
-	on_name(g, p, size);
-}
-
-static bool is_sane(const struct gpu_process *p, const struct gputime_record *r)
-{
-	if (r->kind == GPUTIME_TEXT)
-		return r->name <= GPUTIME_NAMES && r->text.size <= GPUTIME_NAME_MAX;
-	if (!r->kind || r->kind > GPUTIME_TEXT || !r->start || r->end < r->start || r->end - r->start > RUN_MAX)
-		return false;
-	return r->kind == GPUTIME_CALL || !r->name || (r->name <= GPUTIME_NAMES && p->names && p->names[r->name - 1]);
-}
-
-static void handle(struct gpu_time *g, struct gpu_process *p, const struct gputime_record *r)
-{
-	if (!is_sane(p, r))
-		p->losses.unknown++;
-	else if (r->kind == GPUTIME_TEXT)
-		on_text(g, p, r);
-	else if (r->kind == GPUTIME_CALL)
-		on_call(p, r);
-	else
-		begin_run(g, p, r);
-}
-
-static void read_losses(struct gpu_time *g, struct gpu_process *p)
-{
-	gpu_memory_losses(&p->memory, &p->losses);
-	g->dropped += p->losses.dropped;
-	g->unknown += p->losses.unknown;
-	g->untimed += p->losses.untimed;
-	p->losses = (struct gpu_losses){ 0 };
-}
-
-static void read_records(struct gpu_time *g, struct gpu_process *p)
-{
-	unsigned long long now = clock_ns(), n;
-
-	/* else they stay there: the library counts those for which there is no room then */
-	if (!budget_left(&g->budget, p->user, now))
-		return;
-	n = gpu_memory_records(&p->memory);
-	p->measured |= n > 0;
-	while (n--) {
-		struct gputime_record r;
-
-		gpu_memory_next(&p->memory, &r);
-		handle(g, p, &r);
-	}
-	gpu_memory_release(&p->memory);
-	if (p->calls)
-		retry_runs(g, p, false);
-	read_losses(g, p);
-	budget_charge(&g->budget, p->user, clock_ns() - now);
 }
 
 static void tell_state(const struct gpu_time *g, struct gpu_process *p)
@@ -378,38 +88,10 @@ static void tell_state(const struct gpu_time *g, struct gpu_process *p)
 
 /* ---- Processes */
 
-static void free_names(struct gpu_time *g, struct gpu_process *p)
-{
-	for (unsigned i = 0; p->names && i < GPUTIME_NAMES; i++)
-		kernel_put(p->names[i]);
-	if (p->names)
-		quota_give(&g->quota, p->user, NAMES_COST);
-	free(p->names);
-	free(p->text);
-	p->names = NULL;
-	p->text = NULL;
-}
-
-/* There may be no time for it. */
-static void read_rest(struct gpu_time *g, struct gpu_process *p)
-{
-	read_records(g, p);
-	if (p->calls)
-		retry_runs(g, p, true);
-	g->dropped += gpu_memory_records(&p->memory);
-	quota_give(&g->quota, p->user, p->room * sizeof(*p->waiting));
-	free(p->waiting);
-	p->waiting = NULL;
-	p->room = p->nwaiting = 0;
-	free_names(g, p);
-	gpu_memory_close(&p->memory);
-	quota_give(&g->quota, p->user, GPUTIME_RING);
-}
-
 static void unmap(struct gpu_time *g, struct gpu_process *p)
 {
 	if (p->memory.control)
-		read_rest(g, p);
+		gpu_records_rest(g, p);
 	gpu_calls_free(p->calls);
 	p->calls = NULL;
 }
@@ -539,20 +221,9 @@ void gpu_time_begin(struct gpu_time *g)
 	free(library);
 }
 
-static void drop_tally(struct gpu_time *g, struct gpu_process *p, struct gpu_tally *t)
-{
-	HASH_DEL(p->tallies, t);
-	kernel_put(t->key.kernel);
-	quota_give(&g->quota, p->user, TALLY_COST);
-	free(t);
-}
-
 static void free_process(struct gpu_time *g, struct gpu_process *p)
 {
-	struct gpu_tally *t, *next;
-
-	HASH_ITER(hh, p->tallies, t, next)
-		drop_tally(g, p, t);
+	gpu_tallies_drop(g, p);
 	quota_give(&g->quota, p->user, PROCESS_COST);
 	free(p);
 }
@@ -605,7 +276,7 @@ void gpu_time_tick(struct gpu_time *g)
 	for (struct gpu_process *p = g->all; p; p = p->hh.next) {
 		if (!p->memory.control)
 			continue;
-		read_records(g, p);
+		gpu_records_read(g, p);
 		tell_state(g, p);
 	}
 }
@@ -628,11 +299,11 @@ void gpu_time_stop(struct gpu_time *g)
 			nanosleep(&pause, NULL);
 		for (struct gpu_process *p = g->all; p; p = p->hh.next)
 			if (p->memory.control)
-				read_records(g, p);
+				gpu_records_read(g, p);
 	}
 	for (struct gpu_process *p = g->all; p; p = p->hh.next)
 		if (p->calls)
-			retry_runs(g, p, true);
+			gpu_records_retry(g, p, true);
 }
 
 bool gpu_time_measured(const struct gpu_time *g, int pid)
@@ -686,17 +357,6 @@ void gpu_time_ended(void *ctx, const struct process_event *event)
 	end_process(g, p, event->program);
 }
 
-static void end_interval(struct gpu_process *p)
-{
-	for (struct gpu_tally *t = p->tallies; t; t = t->hh.next) {
-		if (!t->pending.n && !t->last.n)	/* spares copies of 4 KiB */
-			continue;
-		t->last = t->pending;
-		gpu_sum_add(&t->total, &t->pending);
-		t->pending = (struct gpu_sum){ 0 };
-	}
-}
-
 void gpu_time_count(struct gpu_time *g)
 {
 	struct gpu_process **at = &g->ended, *p;
@@ -707,21 +367,12 @@ void gpu_time_count(struct gpu_time *g)
 			free_process(g, p);
 			continue;
 		}
-		end_interval(p);
+		gpu_tallies_end_interval(p);
 		p->shown = true;
 		at = &p->next;
 	}
 	for (p = g->all; p; p = p->hh.next)
-		end_interval(p);
-}
-
-static void take_of(struct gpu_time *g, struct gpu_process *p, gpu_take_fn *fn, void *ctx)
-{
-	struct gpu_tally *t, *next;
-
-	HASH_ITER(hh, p->tallies, t, next)
-		if (!t->pending.n || fn(ctx, t))
-			drop_tally(g, p, t);
+		gpu_tallies_end_interval(p);
 }
 
 void gpu_time_take(struct gpu_time *g, gpu_take_fn *fn, void *ctx)
@@ -729,9 +380,9 @@ void gpu_time_take(struct gpu_time *g, gpu_take_fn *fn, void *ctx)
 	struct gpu_process **at = &g->ended, *p;
 
 	for (p = g->all; p; p = p->hh.next)
-		take_of(g, p, fn, ctx);
+		gpu_tallies_take(g, p, fn, ctx);
 	while ((p = *at)) {
-		take_of(g, p, fn, ctx);
+		gpu_tallies_take(g, p, fn, ctx);
 		if (p->tallies) {
 			at = &p->next;
 			continue;
@@ -741,18 +392,12 @@ void gpu_time_take(struct gpu_time *g, gpu_take_fn *fn, void *ctx)
 	}
 }
 
-static void each_of(const struct gpu_process *p, gpu_tally_fn *fn, void *ctx)
-{
-	for (const struct gpu_tally *t = p->tallies; t; t = t->hh.next)
-		fn(ctx, t);
-}
-
 void gpu_time_each(const struct gpu_time *g, gpu_tally_fn *fn, void *ctx)
 {
 	for (const struct gpu_process *p = g->all; p; p = p->hh.next)
-		each_of(p, fn, ctx);
+		gpu_tallies_each(p, fn, ctx);
 	for (const struct gpu_process *p = g->ended; p; p = p->next)
-		each_of(p, fn, ctx);
+		gpu_tallies_each(p, fn, ctx);
 }
 
 void gpu_time_close(struct gpu_time *g)

@@ -15,7 +15,7 @@
 #include "proc/process_table.h"
 #include "sym/stack.h"
 
-/* A run is counted when it ended so long ago: later ones than CALL_NS of gpu_time.c are not held there any more, and CUPTI
+/* A run is counted when it ended so long ago: later ones than CALL_NS of gpu_records.c are not held there any more, and CUPTI
  * delivers within a tenth of a second. */
 static const unsigned long long HOLD_NS = 2500000000;
 

@@ -519,6 +519,22 @@ run cudaleak --account -c "$tmp/owns"
 lines 1 '^ +13\.7 KiB  device 0    cuBLAS, in 2 allocations$'
 lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
 lines 1 'at exit: 14\.0 KiB in 3 allocations$'
+program "$bin/mem" malloc 3 4096 wait malloc 7 4096 print wait wait
+printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n' $((80 << 30)) $((3 << 30)) "$pid" >"$tmp/nvml"
+export SIM_NVML="$tmp/nvml"
+tool env LD_LIBRARY_PATH="$lib" cudaleak --account -p "$pid"
+echo >&3
+until_true grep -q calls "$tmp/ready"
+stop
+lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): 28\.0 KiB in 7 allocations$'
+lines 1 '^ +948\.6 KiB  of 976\.6 KiB that NVML reports: contexts, kernels, and what was allocated before tracing began$'
+run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
+json 1 '.type == "account" and .owner == null and .bytes == 1000003 and .count == null and (.complete | not)'
+json 1 true
+run env LD_LIBRARY_PATH="$lib" cudaleak --account --device 0 -d 0.3 -jp "$pid"
+json 0 '.owner == null and .bytes'	# of all devices
+unset SIM_NVML
+go
 for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do
 	fails 2 '--account cannot be combined with' cudaleak --account $o
 done

@@ -10,6 +10,27 @@ lines 7 '^[0-9]+ +mem +cudaFree +free +device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
 lines 34 ''
 silent
 
+it "--account: when memory runs out, which libraries hold how much, with whatever else is printed"
+run cudamallocsnoop --account -c "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
+status 0
+lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): cudaMalloc of 1\.0 PiB failed: 96\.9 KiB held$'	# of several in a second, one
+lines 1 '^ +92\.0 KiB  device 0    mem, in 23 allocations$'
+lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
+lines 42 ''
+for o in '' -x -F '-m 1t' '-k --lines' --tensors; do
+	run cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
+	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete'
+	json 1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5'
+	json 2 '.type == "account"'
+done
+run cudamallocsnoop --account -xjc "$bin/mem malloc 23 4096 fail 3 free 7"
+json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)'
+json 4 true
+run cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3"
+json 0 '.type == "account"'
+silent
+fails 2 '--folded prints no calls; it cannot be combined with --account' cudamallocsnoop --folded --account
+
 it "shows every kind of memory with its size"
 all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
 mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2

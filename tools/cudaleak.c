@@ -8,16 +8,17 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
-#include "cudaleak/account.h"
 #include "cudaleak/graph_table.h"
 #include "cudaleak/leak_screen.h"
 #include "cudaleak/leak_view.h"
+#include "model/account.h"
 #include "nvml/nvml.h"
 #include "pprof/profile.h"
 #include "proc/proc.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "sym/syms.h"
+#include "view/account_view.h"
 #include "view/chrome.h"
 #include "cudaleak.skel.h"
 
@@ -42,11 +43,8 @@ static const struct profile_kind held = {
 	.values = { { "held", "bytes" }, { "allocations", "count" } }, .leaf = "memory",
 };
 
-/* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY (driver_types.h, cuda.h). */
-enum { OUT_OF_MEMORY = 2 };
-
-/* A process's failures that come sooner have no report of their own. */
-static const unsigned long long FAILURES_NS = 1000000000;
+/* How long an answer of NVML is waited for, ms. */
+enum { NVML_MS = 100 };
 
 /* A larger factor only multiplies chance, and could overflow the estimates. */
 enum { SAMPLE_MAX = 1000000 };
@@ -83,9 +81,25 @@ static bool any_preexisting(const struct leak *l)
 	return p;
 }
 
-/* Prints in JSON the processes that used CUDA before tracing began and have not called since;
- * returns true if there are any. */
-static bool report_preexisting(const struct leak *l)
+/* process: NULL: no call of it was seen.  Of selected devices, NVML's figure would be compared with a part. */
+static struct account_report account_now(struct leak *l, int pid, const char *comm, const struct mem_process *process, const char *at)
+{
+	return (struct account_report){
+		.time = l->view.options.now, .pid = pid, .comm = comm, .at = at, .process = process,
+		.container = process_container(&l->session.processes, pid), .complete = process && !process->preexisting,
+		.used = l->session.devices ? OUT_NONE : nvml_used_now(&l->nvml, pid, NVML_MS),
+	};
+}
+
+static void report_account(struct leak *l, int pid, const char *comm, const struct mem_process *process, const char *at)
+{
+	const struct account_report r = account_now(l, pid, comm, process, at);
+
+	account_view(&r);
+}
+
+/* Prints the processes that used CUDA before tracing began and have not called since; returns true if there are any. */
+static bool report_preexisting(struct leak *l)
 {
 	const struct process_entry *p;
 	struct mem_process *process;
@@ -99,7 +113,10 @@ static bool report_preexisting(const struct leak *l)
 		if (process || !filter_wants(&l->session.selected, p->pid) || !proc_comm(p->pid, comm))
 			continue;
 		any = true;
-		leak_view_nothing(&l->view, p->pid, comm, "interval", false);
+		if (l->account)
+			report_account(l, p->pid, comm, NULL, "interval");
+		else
+			leak_view_nothing(&l->view, p->pid, comm, "interval", false);
 	}
 	return any;
 }
@@ -117,7 +134,7 @@ static void print_nothing(const struct leak *l)
 static void report_process(struct leak *l, const struct mem_process *process, const char *at)
 {
 	if (l->account)
-		account_print(&l->view, process, &l->nvml, at);
+		report_account(l, process->pid, process->comm, process, at);
 	else
 		leak_view_process(&l->view, process, at);
 }
@@ -132,12 +149,14 @@ static void report(struct leak *l, const char *at)
 	for (p = l->memory.processes; p; p = p->hh.next)
 		leak_view_devices(&l->view, p);
 	for (p = l->memory.processes; p; p = p->hh.next) {
-		if (!p->allocations && !p->unknown && !out_is_json() && !l->view.growth)
+		if (!p->allocations && !p->unknown && !out_is_json() && !l->view.growth && !l->account)
 			continue;
 		report_process(l, p, at);
 		any = true;
 	}
-	if (out_is_json() && !l->view.growth && !report_preexisting(l) && !any)
+	if ((out_is_json() || l->account) && !l->view.growth)
+		any |= report_preexisting(l);
+	if (out_is_json() && !l->view.growth && !any)
 		leak_view_nothing(&l->view, 0, NULL, at, true);
 	else if (!out_is_json() && !any && !l->view.folded)
 		print_nothing(l);
@@ -273,21 +292,17 @@ static void on_graph(struct leak *l, const struct launch_event *e, size_t size)
 		graph_table_record(&l->graphs, e, size);
 }
 
-/* PyTorch then frees what it can, and tries again; another one may fail without end. */
-static void on_failure(struct leak *l, const struct memory_event *e)
+static void on_failure(struct leak *l, struct mem_process *process, const struct memory_event *e)
 {
-	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const int pid = e->head.pid;
-	struct mem_process *process;
+	struct account_report r;
 
-	HASH_FIND_INT(l->memory.processes, &pid, process);
-	if (!l->account || !process || fn->class != CUDA_ALLOC || e->ret != OUT_OF_MEMORY)
+	if (!l->account || !account_is_due(process, e))
 		return;
-	if (process->accounted && e->time - process->accounted < FAILURES_NS)
-		return;
-	process->accounted = e->time;
 	l->view.options.now = e->time;
-	account_print_failure(&l->view, process, &l->nvml, fn->name, e->size);
+	r = account_now(l, process->pid, process->comm, process, "failure");
+	r.func = cuda_fns[e->head.kind].name;
+	r.size = e->size;
+	account_view(&r);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -306,7 +321,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	process_container(&l->session.processes, e->head.pid);	/* the process may have exited by the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
-	on_failure(l, e);
+	on_failure(l, did.process, e);
 	if (l->chrome)
 		chrome_held(&l->timeline, did.process, e->time, l->view.options.sample);
 	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out && !e->ret;

@@ -3,13 +3,16 @@
 #include "abi/launch.h"
 #include "api/cuda_err.h"
 #include "cli/row.h"
+#include "model/account.h"
 #include "model/captures.h"
 #include "model/inflight.h"
 #include "model/memory.h"
 #include "model/stack_sums.h"
+#include "nvml/nvml.h"
 #include "pprof/profile.h"
 #include "session/tool.h"
 #include "sym/syms.h"
+#include "view/account_view.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
 #include "view/inflight_view.h"
@@ -22,6 +25,7 @@ static const struct usage usage = {
 	.examples =
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures, with call stacks\n"
+	"  cudamallocsnoop -x --account        # failures, and what holds the memory\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
 	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
@@ -32,6 +36,9 @@ static const struct usage usage = {
 static const struct profile_kind called = {
 	.values = { { "calls", "count" }, { "time", "nanoseconds" }, { "allocated", "bytes" } },
 };
+
+/* How long an answer of NVML is waited for, ms. */
+enum { NVML_MS = 100 };
 
 struct snoop_row {
 	unsigned long long time, size, ptr, latency, stream;
@@ -71,10 +78,13 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, allocs, frees, times, stacks, folded, tensors;
+	bool failed, allocs, frees, times, folded, tensors, account;
+	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
+	bool prints_stacks;
 	long min, slower;	/* bytes; ns */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
+	struct nvml nvml;	/* with account */
 	struct captures captures;
 	struct stack_sums sums;	/* with --folded: calls */
 	struct profile profile;
@@ -122,7 +132,7 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 {
 	bool alloc = fn->class == CUDA_ALLOC;
 
-	if (fn->class == CUDA_MAP || fn->class == CUDA_UNMAP)
+	if (fn->class == CUDA_MAP || fn->class == CUDA_UNMAP || (fn->lib == CUDA_USDT && !s->tensors))
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
@@ -152,17 +162,22 @@ static void add_to_profile(struct snoop *s, const struct cuda_fn *fn, const stru
 	});
 }
 
-static void show(struct snoop *s, const struct memory_event *e)
+static const struct stack *stack_of(const struct snoop *s, const struct memory_event *e)
+{
+	return stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+}
+
+/* stack: NULL: not read yet */
+static void show(struct snoop *s, const struct memory_event *e, const struct memory_effect *did, const struct stack *stack)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	struct memory_effect did = memory_apply(&s->memory, e, NULL);
-	struct snoop_row r = snoop_row(e, &did);
+	struct snoop_row r = snoop_row(e, did);
 	char number[CUDA_ERR_NUMBER];
 
 	if (!wanted(s, fn, &r) || is_done(s))
 		return;
 	s->printed++;
-	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+	r.stack = stack ?: stack_of(s, e);
 	add_to_profile(s, fn, &r);
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
@@ -174,6 +189,29 @@ static void show(struct snoop *s, const struct memory_event *e)
 	r.result = e->captured ? "captured" : cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
+}
+
+/* Of selected devices, NVML's figure would be compared with a part. */
+static void show_account(struct snoop *s, const struct memory_event *e, const struct mem_process *process)
+{
+	const struct account_report r = {
+		.time = e->time, .pid = process->pid, .comm = process->comm, .at = "failure", .process = process,
+		.container = process_container(&s->session.processes, process->pid), .complete = !process->preexisting,
+		.used = s->session.devices ? OUT_NONE : nvml_used_now(&s->nvml, process->pid, NVML_MS),
+		.func = cuda_fns[e->head.kind].name, .size = e->size,
+	};
+
+	account_view(&r);
+}
+
+static void on_call(struct snoop *s, const struct memory_event *e)
+{
+	const struct stack *stack = s->account ? stack_of(s, e) : NULL;
+	struct memory_effect did = memory_apply(&s->memory, e, stack);
+
+	show(s, e, &did, stack);
+	if (s->account && !is_done(s) && account_is_due(did.process, e))
+		show_account(s, e, did.process);
 }
 
 static void on_end(void *ctx, const struct process_event *e)
@@ -191,18 +229,22 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	captures_record(&s->captures, &e->head);
 	if (memory_event_is_right(data, size))
-		show(s, e);
+		on_call(s, e);
 	return 0;
 }
 
 static void check(void *ctx)
 {
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 
 	if (s->allocs && s->frees)
 		usage_error("--allocs and --frees are mutually exclusive");
 	if (s->folded && s->times)
 		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
+	if (s->folded && s->account)
+		usage_error("--folded prints no calls; it cannot be combined with --account");
+	s->prints_stacks = s->stacks;
+	s->stacks |= s->account;
 }
 
 static void *open_skel(void *ctx)
@@ -210,20 +252,22 @@ static void *open_skel(void *ctx)
 	struct snoop *s = ctx;
 
 	process_on_end(&s->session.processes, on_end, s);
-	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	columns_of_calls(s->fields, all_fields, s->times, s->prints_stacks);
+	s->memory.table = s->account ? &s->session.processes : NULL;
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
 		columns_show(s->fields, "device", "DEVICE");
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
-	s->skel->rodata->memory_stacks = s->skel->rodata->memory_stacks_all = s->stacks;
-	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors;
+	s->skel->rodata->memory_stacks = s->stacks;
+	s->skel->rodata->memory_stacks_all = s->prints_stacks;
+	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors || s->account;
 	s->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
-	s->skel->rodata->memory_failed_only = s->failed;
-	s->skel->rodata->memory_min = s->min;
+	s->skel->rodata->memory_failed_only = s->failed && !s->account;
+	s->skel->rodata->memory_min = s->account ? 0 : s->min;
 	return s->skel;
 }
 
@@ -232,13 +276,15 @@ static void loaded(void *ctx)
 	struct snoop *s = ctx;
 
 	s->captures = (struct captures)CAPTURES_OF(s->skel);
+	if (s->account)
+		nvml_start(&s->nvml, &s->session.helpers.helper, s->session.verbose);
 }
 
 static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
+	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->prints_stacks);
 	s->inflight.devices = &s->devices;
 	s->inflight.memory = &s->memory;
 	inflight_start(&s->inflight);
@@ -261,7 +307,10 @@ static int finish(void *ctx, int status)
 {
 	struct snoop *s = ctx;
 
-	session_check_usdt(&s->session);
+	if (s->tensors)
+		session_check_usdt(&s->session);
+	if (s->account)
+		nvml_close(&s->nvml);
 	inflight_free(&s->inflight);
 	return status;
 }
@@ -288,6 +337,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "tensors", &snoop.tensors, "also print allocations and frees of PyTorch's allocator"),
+		OPT_FLAG(0, "account", &snoop.account, "when memory runs out, show which libraries hold how much"),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
 		OPT_PPROF(&snoop.profile),
 		OPT_END

@@ -113,7 +113,7 @@ struct mem_process {
 	unsigned long long replaced;	/* allocations whose address came again without a free */
 	unsigned long long unsure;	/* allocations marked unsure */
 	unsigned long long ignored;	/* allocations and mappings not kept: too many */
-	unsigned long long accounted;	/* for the tool: when it was last reported for a failure, ns */
+	unsigned long long accounted;	/* account_is_due() was last true, ns */
 	/* the devices (0) and contexts (1) it was seen to use: the first one, and whether there are
 	 * others */
 	unsigned long long first[2];

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/util.h"
 #include "nvml/nvml.h"
 #include "proc/helper.h"
 
@@ -454,6 +455,18 @@ bool nvml_used(const struct nvml *n, int pid, unsigned device, unsigned long lon
 		return true;
 	}
 	return false;
+}
+
+unsigned long long nvml_used_now(struct nvml *n, int pid, long ms)
+{
+	unsigned long long all = NO_VALUE;
+
+	if (!nvml_read(n, ms))
+		return NO_VALUE;
+	for (unsigned i = 0; i < n->nprocesses; i++)
+		if (n->processes[i].pid == pid)
+			all = (all == NO_VALUE ? 0 : all) + n->processes[i].used;
+	return all;
 }
 
 void nvml_close(struct nvml *n)

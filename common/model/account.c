@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "abi/device.h"
+#include "base/die.h"
+#include "model/account.h"
+#include "model/memory.h"
+#include "sym/stack.h"
+
+/* Frames that are looked at. */
+enum { FRAMES = 32 };
+
+/* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY (driver_types.h, cuda.h). */
+enum { OUT_OF_MEMORY = 2 };
+
+/* A process's failures that come sooner have no account of their own. */
+static const unsigned long long FAILURES_NS = 1000000000;
+
+static const char PYTORCH[] = "PyTorch", GRAPHS[] = "CUDA graphs";
+
+/* ---- Who has allocated it */
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+/* The last part of a path, without what follows the library's name. */
+static void library_name(char name[ACCOUNT_OWNER], const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *end = strstr(base, ".so");
+
+	snprintf(name, ACCOUNT_OWNER, "%.*s", end && end > base ? (int)(end - base) : (int)strlen(base), base);
+}
+
+/* The library's name as users know it. */
+static void name_owner(char name[ACCOUNT_OWNER], const char *path)
+{
+	static const struct { const char *library, *name; } known[] = {
+		{ "libnccl", "NCCL" }, { "libcublas", "cuBLAS" }, { "libcudnn", "cuDNN" }, { "libc10_cuda", PYTORCH }, { "libtorch", PYTORCH },
+		{ "libcufft", "cuFFT" }, { "libcusolver", "cuSOLVER" }, { "libcusparse", "cuSPARSE" }, { "libcurand", "cuRAND" },
+		{ "libnvshmem", "NVSHMEM" }, { "libnvinfer", "TensorRT" },
+	};
+
+	library_name(name, path);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (begins(name, known[i].library)) {
+			snprintf(name, ACCOUNT_OWNER, "%s", known[i].name);
+			return;
+		}
+}
+
+/* The innermost frame that is not of CUDA itself. */
+static void find_owner(char name[ACCOUNT_OWNER], const struct allocation *a)
+{
+	const struct stack *stack = a->group->key.stack;
+	struct frame_view view;
+
+	if (a->id == CUDA_ID_cudaGraphLaunch) {
+		snprintf(name, ACCOUNT_OWNER, "%s", GRAPHS);
+		return;
+	}
+	for (int i = 0; stack && i < FRAMES && stack_view(stack, i, &view); i++) {
+		if (view.kind != FRAME_KIND_NATIVE || !view.file)
+			continue;
+		name_owner(name, view.file);
+		if (!begins(name, "libcudart") && !begins(name, "libcuda"))
+			return;
+	}
+	snprintf(name, ACCOUNT_OWNER, "unknown");
+}
+
+/* ---- The rows */
+
+static struct account_row *row_of(struct account *a, const char *owner, const char *part, unsigned device)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct account_row *r = &a->rows[i];
+
+		if (r->device == device && !strcmp(r->owner, owner) && (part ? r->part && !strcmp(r->part, part) : !r->part))
+			return r;
+	}
+	if (a->n == a->room) {
+		a->room = a->room ? 2 * a->room : 16;
+		a->rows = xrealloc(a->rows, a->room, sizeof(*a->rows));
+	}
+	a->rows[a->n] = (struct account_row){ .device = device, .part = part, .largest = ACCOUNT_UNKNOWN };
+	snprintf(a->rows[a->n].owner, ACCOUNT_OWNER, "%s", owner);
+	return &a->rows[a->n++];
+}
+
+/* Of a site, whose allocations have one stack: looked for once. */
+struct site_owner {
+	const struct mem_site *site;
+	char name[ACCOUNT_OWNER];
+};
+
+static void add_allocation(struct account *a, struct site_owner *last, const struct allocation *each)
+{
+	struct account_row *r;
+
+	if (last->site != each->group || each->id == CUDA_ID_cudaGraphLaunch) {
+		find_owner(last->name, each);
+		last->site = each->id == CUDA_ID_cudaGraphLaunch ? NULL : each->group;
+	}
+	r = row_of(a, last->name, NULL, each->group->key.device);
+	r->bytes += each->size;
+	r->count++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct allocation *const *p = a, *const *q = b;
+
+	return ((*p)->key.ptr > (*q)->key.ptr) - ((*p)->key.ptr < (*q)->key.ptr);
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct allocation *const *p = a, *const *q = b;
+
+	return ((*p)->group > (*q)->group) - ((*p)->group < (*q)->group);
+}
+
+/* Returns the *n allocations of a process that are tensors, or are not; the caller frees the list. */
+static const struct allocation **list(const struct mem_process *process, bool tensors, size_t *n)
+{
+	const struct allocation **all = xcalloc(HASH_COUNT(process->allocations) + 1, sizeof(*all));
+
+	*n = 0;
+	for (const struct allocation *a = process->allocations; a; a = a->hh.next)
+		if ((a->group->key.memory == CUDA_TENSOR) == tensors)
+			all[(*n)++] = a;
+	return all;
+}
+
+static void add_piece(struct account *a, const char *owner, unsigned device, unsigned long long size)
+{
+	struct account_row *r = row_of(a, owner, "free", device);
+
+	r->bytes += size;
+	r->count++;
+	r->largest = r->largest == ACCOUNT_UNKNOWN || r->largest < size ? size : r->largest;
+}
+
+/* The tensors from this one on that are in a segment, and the pieces between them; returns the first one behind it. */
+static size_t add_segment(struct account *a, const char *owner, const struct allocation *segment, const struct allocation **tensors,
+			  size_t n, size_t from)
+{
+	const unsigned device = segment->group->key.device;
+	const unsigned long long end = segment->key.ptr + segment->size;
+	unsigned long long at = segment->key.ptr;
+
+	for (; from < n && tensors[from]->key.ptr < end; from++) {
+		struct account_row *r = row_of(a, owner, "tensors", device);
+		const unsigned long long begin = tensors[from]->key.ptr, size = tensors[from]->size;
+
+		r->bytes += size;
+		r->count++;
+		if (begin > at)
+			add_piece(a, owner, device, begin - at);
+		if (begin + size > at)
+			at = begin + size;
+	}
+	if (at < end)
+		add_piece(a, owner, device, end - at);
+	return from;
+}
+
+/* An allocator that has tensors in some of its segments may have none in others: its memory is split into tensors and pieces. */
+static void split(struct account *a, const struct mem_process *process)
+{
+	size_t ntensors, nsegments, from = 0;
+	const struct allocation **tensors = list(process, true, &ntensors), **segments = list(process, false, &nsegments);
+	char owner[ACCOUNT_OWNER];
+
+	qsort(tensors, ntensors, sizeof(*tensors), by_address);
+	qsort(segments, nsegments, sizeof(*segments), by_address);
+	for (size_t i = 0; ntensors && i < nsegments; i++) {
+		const struct allocation *s = segments[i];
+
+		while (from < ntensors && tensors[from]->key.ptr < s->key.ptr)
+			from++;
+		find_owner(owner, s);
+		if (s->group->key.device != DEVICE_NONE &&
+		    (!strcmp(owner, PYTORCH) || (from < ntensors && tensors[from]->key.ptr < s->key.ptr + s->size)))
+			from = add_segment(a, owner, s, tensors, ntensors, from);
+	}
+	free(tensors);
+	free(segments);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct account_row *p = a, *q = b;
+
+	if (p->device != q->device)
+		return (p->device > q->device) - (p->device < q->device);
+	return (p->bytes < q->bytes) - (p->bytes > q->bytes);
+}
+
+static bool is_split(const struct account *a, const struct account_row *r)
+{
+	for (size_t i = 0; !r->part && i < a->n; i++)
+		if (a->rows[i].part && a->rows[i].device == r->device && !strcmp(a->rows[i].owner, r->owner))
+			return true;
+	return false;
+}
+
+/* The rows of an allocator's parts stand for that of all of it. */
+static void drop_split(struct account *a)
+{
+	size_t n = 0;
+	bool *drop = xcalloc(a->n + 1, sizeof(*drop));
+
+	for (size_t i = 0; i < a->n; i++)
+		drop[i] = is_split(a, &a->rows[i]);
+	for (size_t i = 0; i < a->n; i++)
+		if (!drop[i])
+			a->rows[n++] = a->rows[i];
+	free(drop);
+	a->n = n;
+}
+
+struct account account_of(const struct mem_process *process)
+{
+	struct account a = { 0 };
+	struct site_owner last = { 0 };
+	const struct allocation **all;
+	size_t n;
+
+	if (!process)
+		return a;
+	all = list(process, false, &n);
+	qsort(all, n, sizeof(*all), by_site);
+	for (size_t i = 0; i < n; i++)
+		add_allocation(&a, &last, all[i]);
+	free(all);
+	split(&a, process);
+	drop_split(&a);
+	if (a.n)
+		qsort(a.rows, a.n, sizeof(*a.rows), by_bytes);
+	return a;
+}
+
+void account_free(struct account *account)
+{
+	free(account->rows);
+	*account = (struct account){ 0 };
+}
+
+bool account_is_due(struct mem_process *process, const struct memory_event *event)
+{
+	if (!process || cuda_fns[event->head.kind].class != CUDA_ALLOC || event->ret != OUT_OF_MEMORY)
+		return false;
+	if (process->accounted && event->time - process->accounted < FAILURES_NS)
+		return false;
+	process->accounted = event->time;
+	return true;
+}

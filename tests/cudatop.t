@@ -180,6 +180,26 @@ json 1 '.launches == 101 and .gpu_ns == 101000'
 json 1 '.launches == 7 and .gpu_ns == 7000'
 fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
 
+it "-m: the account of a process's memory, once or every interval"
+program "$bin/mem" malloc 3 4096 wait malloc 23 4096 host 5 1000 print wait wait
+tool cudatop -m "$pid" 100ms
+echo >&3
+until_true grep -q calls "$tmp/ready"
+until_true grep -q 'in 28 allocations' "$tmp/out"
+stop
+until_true grep -q '^\[[0-9:]*\] pid [0-9]* (mem): 96\.9 KiB in 28 allocations$' "$tmp/out"
+until_true grep -q '^ *92\.0 KiB  device ?    mem, in 23 allocations$' "$tmp/out"
+until_true grep -q '^cudatop: tracing' "$tmp/err"
+printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n' $((80 << 30)) $((3 << 30)) "$pid" >"$tmp/nvml"
+run env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop --once -jm "$pid"
+json 1 '.type == "account" and .owner == null and .bytes == 1000003 and .at == "interval" and (.complete | not)'
+json 1 true
+go
+for o in '--rows 3' '--gpu-time' '-s pid'; do fails 2 '--memory cannot be combined with --gpu-time, --rows or --sort' cudatop -m 1 $o; done
+for o in '-p 1' '-c true' '--layer driver' '--attach multi' '--comm a' '-u root' --list; do
+	fails 2 '--memory can only be combined with' cudatop -m 1 $o
+done
+
 it "-s sorts, -r limits the rows, --once prints one block"
 "$bin/mem" launch 1 sleep 20000 & first=$!
 "$bin/mem" malloc 3 1m sleep 20000 & second=$!

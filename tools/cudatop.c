@@ -13,6 +13,7 @@
 #include "bpf/bpf_mmap.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "cudatop/account.h"
 #include "cudatop/detail.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
@@ -32,6 +33,7 @@ static const struct usage usage = {
 	"  cudatop -s wait          # those that wait for the GPU the most first\n"
 	"  cudatop --once           # one block, of one second\n"
 	"  cudatop -j 5 12          # as JSON, every 5 seconds, 12 times\n"
+	"  cudatop -m 4711          # of what the memory of process 4711 consists\n"
 	"  cudatop --gpu-time -bc ./train # also its time on the GPU\n",
 };
 
@@ -115,7 +117,7 @@ struct top {
 	long max_rows;
 	bool batch, once, gpu_time, live, printed;
 	bool containers, ranks, used, loads;	/* some process has such a column */
-	const char *sample;
+	const char *sample, *account;	/* account: of -m */
 	char *who;
 	struct field wide[FIELDS], middle[FIELDS], narrow[FIELDS];
 	struct top_view screen;
@@ -431,6 +433,10 @@ static void check(void *ctx)
 		t->events.interval_ns = VALUE_S;
 		t->events.count = 1;
 	}
+	if (t->account && (t->gpu_time || t->max_rows || t->rows.sort))
+		usage_error("--memory cannot be combined with --gpu-time, --rows or --sort");
+	if (t->account)
+		account_run(&t->session, &t->events, t->account);
 	t->gpu.want = GPUTIME_KERNELS | GPUTIME_COPIES;
 	if (t->sample)
 		gpu_time_sample(&t->gpu, t->sample);
@@ -539,6 +545,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "once", &top.once, "print one block, of one second, and exit"),
 		OPT_NUM('r', "rows", "ROWS", &top.max_rows, 1, "show at most ROWS rows; default: 40, all in JSON and live"),
 		OPT_CHOICE('s', "sort", TOP_SORT_WORDS, &top.rows.sort, "sort order; default: memory"),
+		OPT_STR('m', "memory", "PID", &top.account, "print of what the memory of a process consists"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_END

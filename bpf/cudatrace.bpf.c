@@ -24,6 +24,7 @@ struct frame {
 	bool nccl;
 	bool part;		/* it is part of a frame below */
 	bool captured;
+	bool first;		/* perhaps the first launch of a kernel: a launch inside is part of it */
 	__u8 held;		/* HELD, INNER */
 };
 
@@ -52,6 +53,7 @@ static __always_inline bool trace_inflight(const struct task_struct *task, const
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/inflight.bpf.h"
+#include "lib/launched.bpf.h"
 #include "lib/stack.bpf.h"
 
 /* A record being built. */
@@ -374,6 +376,44 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 		records_send(e, size, first);
 }
 
+/* ---- First launches */
+
+/* The argument of a launch that is the kernel, in a frame or at the entry. */
+static __always_inline __u64 launched_by(const __u64 *words, const struct trace_function *fn)
+{
+	__u64 role = fn->role - 1, place;
+
+	if (role >= CUDA_ID_MAX)
+		return 0;
+	place = cuda_rows[bounded(role, CUDA_ID_MAX - 1)].func - 1;
+	return place < 6 ? words[bounded(place, 5)] : 0;
+}
+
+static __always_inline bool in_first(const struct thread *t)
+{
+	bool in = false;
+
+	for (__u32 i = 0; i < FRAMES; i++)
+		in |= i < t->data.frames.used && t->data.frame[i].first;
+	return in;
+}
+
+/* Return true if the launch that is entered may be the first one of its kernel.  The driver's launch inside the runtime's is
+ * part of that. */
+static __always_inline bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+{
+	const __u64 words[] = {
+		PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx), PT_REGS_PARM5(ctx), ctx->r9,
+	};
+	__u64 func = launched_by(words, fn);
+
+	frames_drop_dead(&t->data.frames, PT_REGS_SP(ctx));
+	if (!in_first(t))
+		return !launched_has(func);
+	launched_add(func);
+	return false;
+}
+
 /* ---- Which calls are recorded */
 
 /* Return true if the call is on a wanted device. */
@@ -395,13 +435,20 @@ static __always_inline bool is_sent(const struct trace_function *fn, const struc
 static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 				       const struct trace_function *fn, __u64 id)
 {
-	struct frame *f = push(t, PT_REGS_SP(ctx), fn->flags & TRACE_NCCL);
+	const bool first = fn->flags & TRACE_FIRST;
+	struct frame *f;
 
+	if (fn->flags & TRACE_UNLOADS)
+		launched_unloads();
+	if (first && !may_be_first(ctx, t, fn))
+		return false;
+	f = push(t, PT_REGS_SP(ctx), fn->flags & TRACE_NCCL);
 	if (!f) {
 		frames_show(t, NULL);
 		return false;
 	}
 	f->id = id;
+	f->first = first;
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
 	if (trace_held && fn->flags & TRACE_HELD)
 		f->held |= HELD;
@@ -470,6 +517,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	fn = function_of(f->id);
 	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)
 		return;
+	if (f->first && !is_failure(fn, PT_REGS_RC(ctx)))
+		launched_add(launched_by(f->words, fn));
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
 		return;
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)

@@ -130,7 +130,7 @@ fi
 
 it "names of kernels as text stand behind their addresses"
 run cudatrace -e launch -c "$bin/mem launch 3 launchex 2 coop 1"
-lines 3 'cudaLaunchKernel\(func=0x[0-9a-f]+ mem_kernel, gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, args=0x[0-9a-f]+, sharedMem=0, stream=0x0\) = 0$'
+lines 3 'cudaLaunchKernel\(func=0x[0-9a-f]+ mem_kernel, gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, args=0x[0-9a-f]+, sharedMem=0, stream=0x0\) = 0( \[first launch\])?$'
 lines 2 'cudaLaunchKernelExC\(\*config=\{gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, dynamicSmemBytes=0, stream=0x0\}, func=0x[0-9a-f]+ mem_kernel, args=0x[0-9a-f]+\) = 0$'
 lines 1 'cudaLaunchCooperativeKernel\(func=0x[0-9a-f]+ mem_kernel, '
 

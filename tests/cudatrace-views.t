@@ -90,10 +90,15 @@ run cudatrace -e jit -k -jc "$jit"
 json 7 '.func == "cuModuleLoadData" and .layer == "driver" and .latency_ns >= 20000000 and .stack[0].sym == "do_launch"'
 json 7 '.func == "cuModuleGetFunction" and .args.name == "drv_kernel"'
 json 1 '.func == "cuLibraryLoadData" or .func == "cuModuleLoadDataEx"'
-json 0 '.func | test("Launch|Alloc|Sync")'
+json 8 '.first'
+json 7 '.first and .func == "cuLaunchKernel" and .kernel == "drv_kernel" and (.stack | length > 2)'
+json 1 '.first and .func == "cudaLaunchKernel" and .kernel == "mem_kernel" and .latency_ns > 0'
+json 8 '.func | test("Launch|Alloc|Sync")'
 run cudatrace -e jit -S -jc "$jit"
 json 1 '.func == "cuModuleLoadData" and .calls == 7 and .total_ns >= 140000000'
-json 0 '.func | test("Launch|Alloc|Sync")'
+json 1 '.func == "cuLaunchKernel" and .calls == 7'
+json 1 '.func == "cudaLaunchKernel" and .calls == 1'
+json 2 '.func | test("Launch|Alloc|Sync")'
 run cudatrace -e jit --slower 15000 -c "$jit"
 lines 7 '^cuModuleLoadData\(\*module=0x[0-9a-f]+, image=0x[0-9a-f]+\) = 0$'
 lines 7 ''
@@ -102,8 +107,42 @@ lines 0 ''
 run cudatrace -e jit --chrome "$tmp/trace.json" -c "$jit"
 jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
 json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000'
+json 7 '.name == "cuLaunchKernel(drv_kernel)" and .cat == "driver"'
 silent
 unset SIM_LATENCY_US
+
+it "the first launch of each kernel is marked, and again when it was unloaded; -e jit has only these"
+for kind in session inject; do
+	run cudatrace --attach $kind -e launch -c "$bin/mem launch 5 loop 2 '(' drvlaunch 3 ')' graph 2 launch 3 badlaunch 2"
+	lines 1 '^cudaLaunchKernel\(.* mem_kernel,.* = 0 \[first launch\]$'
+	lines 7 '^cudaLaunchKernel\(.* = 0$'
+	lines 2 '^cuLaunchKernel\(.* = 0 \[first launch\]$'
+	lines 4 '^cuLaunchKernel\(.* = 0$'
+	lines 3 '\[first launch'
+	run cudatrace --attach $kind -e launch -jc "$bin/launches jit 101 kept 13"
+	json 114 '.first'
+	json 114 '.first and (.kernel | startswith("jit<"))'
+	run cudatrace --attach $kind -e 'jit,!cuModule*' -jc "$bin/launches jit 101 kept 13 kept 13 driver 7"
+	json 128 '.first'
+	json 128 true
+	run cudatrace --attach $kind -e 'jit,!cuModule*,cuLaunchKernel' -jc "$bin/launches kept 13"
+	json 13 '.first'
+	json 66 true
+done
+run cudatrace -e 'launch,jit,!jit' -c "$bin/mem launch 5 drvlaunch 3"
+lines 8 'LaunchKernel\('
+run cudatrace -e 'jit,!jit,cudaFree' -c "$bin/mem launch 5"
+lines 0 ''
+silent
+
+it "with -p the first launch that was seen is marked as that"
+program "$bin/mem" launch 3 wait launch 5 drvlaunch 3
+tool cudatrace -e launch -p "$pid"
+go
+wait "$tracer"
+lines 1 '^cudaLaunchKernel.* = 0 \[first launch seen\]$'
+lines 1 '^cuLaunchKernel.* = 0 \[first launch seen\]$'
+lines 6 ' = 0$'
 
 it "NVRTC's compilations are in it, with options and errors"
 for kind in session multi inject; do

@@ -34,7 +34,7 @@ silent
 
 it "the keys of JSON are these"
 equal "$(jq -r 'keys_unsorted | join(" ")' "$tmp/out" | sort -u)" \
-	"type time pid tid comm container device layer func args kernel short captured latency_ns ret error earlier"
+	"type time pid tid comm container device layer func args kernel short captured first latency_ns ret error earlier"
 json 38 '.time > 1700000000 and .pid == .tid and .comm == "mem"'
 
 it "--tree: the driver's calls stand below the runtime's, indented"

@@ -252,8 +252,8 @@ json 5 '.captured'
 run cudatrace -e cudaEventRecord -jc "$bin/graphs begin fork a 3 end"
 json 2 '.captured'
 run cudatrace -c "$bin/graphs begin launch a 2 end make replay 1"
-lines 2 '^cudaLaunchKernel\(.* \[captured\]$'
-lines 2 ' \[captured\]$'
+lines 2 '^cudaLaunchKernel\(.* \[captured\]'
+lines 2 ' \[captured\]'
 
 it "a graph that was made before tracing began counts as launches of a graph, and that is said"
 program "$bin/graphs" begin launch a 2 end make begin launch b 3 end wait replay 5 make replay 7 eager a 3

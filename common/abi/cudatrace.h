@@ -39,6 +39,8 @@ enum {
 	TRACE_HELPER = 64,	/* probed only to find the device of other calls, or what is captured */
 	TRACE_RUNTIME = 128,	/* of the runtime */
 	TRACE_NCCL = 256,	/* of NCCL: the calls of CUDA inside it are no part of it */
+	TRACE_FIRST = 512,	/* a launch: record the first one of each kernel, which may be others, too */
+	TRACE_UNLOADS = 1024,	/* unloads kernels */
 };
 
 /* One per function, by id. */

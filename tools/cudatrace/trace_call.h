@@ -40,6 +40,8 @@ struct trace_call {
 	/* set after trace_call_read() */
 	const struct stack *stack;
 	const struct kernel *kernel;	/* of a launch, if known */
+	bool first;		/* the process launches the kernel for the first time */
+	bool late;		/* … since tracing began: it may have done so before */
 	enum kernel_style names;	/* of kernels in text and timelines */
 	const struct sticky_error *cause;	/* of a failure caused by earlier work */
 	char container[CONTAINER_ID];	/* of the process; "": none */

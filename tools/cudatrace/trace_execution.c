@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <string.h>
 #include "probe/scan.h"
+#include "cudatrace/trace_first.h"
 #include "kernels/executions.h"
 #include "cudatrace/trace_execution.h"
 
@@ -108,7 +109,8 @@ static unsigned long long subject_of(const struct trace_call *call, const struct
 			  row->handle : row->module == 1 ? row->library : 0);
 }
 
-static void record_kernel(struct traced_execution *t, const struct trace_call *call, const struct cuda_args *row)
+static void record_kernel(struct traced_execution *t, struct trace_firsts *firsts, const struct trace_call *call,
+			  const struct cuda_args *row)
 {
 	struct execution *p = &t->program;
 	unsigned long long out = 0, subject = subject_of(call, row), owner = owner_of(call, row);
@@ -117,7 +119,9 @@ static void record_kernel(struct traced_execution *t, const struct trace_call *c
 	if (call->failed || (row->out && row->library == 1))
 		return;
 	if (!row->out && !row->name) {
-		kernel_map_unload(p->kernels, owner, call->event->start, NULL, NULL);
+		struct trace_first_unload unload = { firsts, p->pid };
+
+		kernel_map_unload(p->kernels, owner, call->event->start, trace_first_unloaded, &unload);
 		return;
 	}
 	if (row->out && row->name != 1) {
@@ -135,7 +139,7 @@ static void record_kernel(struct traced_execution *t, const struct trace_call *c
 		kernel_map_own(p->kernels, subject, owner, call->event->time);
 }
 
-void trace_execution_call(struct executions *ps, struct probes *probes, struct trace_call *call)
+void trace_execution_call(struct executions *ps, struct probes *probes, struct trace_firsts *firsts, struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
 	bool names = role && role->class == CUDA_NAME, launches = role && role->class == CUDA_LAUNCH;
@@ -147,7 +151,10 @@ void trace_execution_call(struct executions *ps, struct probes *probes, struct t
 	if (call->proto->lib == CUDA_RT)
 		call->proto = cuda_proto_in(call->event->id, version_of(p, probes));
 	if (names && call->event->head.kind == TRACE_CALL)
-		record_kernel(p, call, &role->args);
-	if (launches && trace_word(call, role->args.func))
-		call->kernel = execution_kernel(&p->program, trace_word(call, role->args.func));
+		record_kernel(p, firsts, call, &role->args);
+	if (!launches || !trace_word(call, role->args.func))
+		return;
+	call->kernel = execution_kernel(&p->program, trace_word(call, role->args.func));
+	call->first = call->event->head.kind == TRACE_CALL && !call->failed &&
+		      trace_first_launch(firsts, p->program.pid, trace_word(call, role->args.func));
 }

@@ -6,6 +6,7 @@
 #include "cudatrace/trace_call.h"
 
 struct probes;
+struct trace_firsts;
 struct executions;
 struct syms;
 
@@ -20,8 +21,8 @@ void trace_execution_mapped(struct executions *ps, struct probes *probes, int pi
 void trace_execution_scan(void *programs, int pid);
 
 /* Call for each record of a call, in order: sets the prototype to that of the program's runtime and the
- * kernel of a launch; records the name from a call that names a kernel. */
-void trace_execution_call(struct executions *ps, struct probes *probes, struct trace_call *call);
+ * kernel of a launch, and whether it is the first one of that; records the name from a call that names a kernel. */
+void trace_execution_call(struct executions *ps, struct probes *probes, struct trace_firsts *firsts, struct trace_call *call);
 
 /* Call at fork, as the child has its parent's kernels; and when the process ends or exec replaces
  * its program. */

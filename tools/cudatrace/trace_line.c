@@ -42,7 +42,7 @@ struct shown {
 struct line_row {
 	unsigned long long time, since, latency;
 	int pid, tid, depth;
-	bool captured;
+	bool captured, first;
 	unsigned int device;
 	const char *comm, *container, *layer, *func, *at, *kernel, *short_name, *error, *next;
 	struct out_print call, args, ret, cause;
@@ -100,6 +100,8 @@ static void print_call(FILE *f, const void *of)
 		fprintf(f, " <%.6f>", trace_duration(call) / 1e9);
 	if (call->event->captured)
 		fputs(" [captured]", f);
+	if (call->first)
+		fputs(call->late ? " [first launch seen]" : " [first launch]", f);
 	if (call->cause)
 		trace_sticky_text(f, call->cause, call->names);
 	if (call->next)
@@ -109,7 +111,7 @@ static void print_call(FILE *f, const void *of)
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 19, STACK = 21 };
+enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 20, STACK = 22 };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call, or with --enter an entry */
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },	/* of the return or entry */
@@ -127,6 +129,7 @@ static const struct field all[] = {
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name of the launched kernel */
 	{ "short", NULL, 0, OUT_STR, AT(short_name) },	/* its short name, for reading */
 	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
+	{ "first", NULL, 0, OUT_BOOL, AT(first) },	/* the first launch of that kernel by the process that was seen: it may load code */
 	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },	/* ns: of the call; null at its entry */
 	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },	/* any: result; 0: success; null if unknown */
 	{ "error", NULL, 0, OUT_STR, AT(error) },	/* name of the error; null if none */
@@ -218,7 +221,8 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = call->kernel ? call->kernel->brief : NULL,
-		.short_name = call->kernel ? call->kernel->short_name : NULL, .captured = e->captured, .error = trace_error(call), .next = call->next,
+		.short_name = call->kernel ? call->kernel->short_name : NULL, .captured = e->captured, .first = call->first,
+		.error = trace_error(call), .next = call->next,
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
 		.cause = { print_cause, call }, .stack = call->stack,
 	};

@@ -20,6 +20,7 @@ void trace_ended(void *ctx, const struct process_event *e)
 	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	trace_execution_forget(t->programs, e->head.pid);
+	trace_first_forget(&t->firsts, e->head.pid);
 	captures_program_ended(&t->captures, e->program);
 }
 
@@ -81,6 +82,13 @@ static void show(struct trace *t, const struct trace_call *call)
 		trace_line(&t->lines, call);
 }
 
+/* Return true if the call is selected, or one that shows whether errors are checked. */
+static bool is_shown(const struct trace *t, const struct trace_call *call)
+{
+	return call->function->flags & TRACE_SHOWN || (call->function->flags & TRACE_FIRST && call->first) ||
+	       (t->unchecked && trace_checks_errors(call->proto));
+}
+
 int trace_record(void *ctx, void *data, size_t size)
 {
 	const struct trace_event *e = data;
@@ -98,10 +106,11 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (e->head.kind > TRACE_UNFINISHED || !trace_call_read(&call, t->functions, data, size))
 		return 0;
 	call.names = t->names;
-	trace_execution_call(t->programs, t->probes, &call);
+	trace_execution_call(t->programs, t->probes, &t->firsts, &call);
+	call.late = call.first && process_is_preexisting(t->processes, e->head.pid);
 	if (t->allocations)
 		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);
-	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_checks_errors(call.proto)))
+	if (!is_shown(t, &call))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
 	set_container(t, &call);
@@ -120,6 +129,7 @@ void trace_free(struct trace *t)
 	trace_tree_end(&t->trees, -1);
 	trace_unchecked_forget(&t->failures, -1);
 	trace_sticky_free(&t->sticky);
+	trace_firsts_free(&t->firsts);
 	trace_held_free(&t->held);
 	trace_summary_free(&t->calls);
 	stack_sums_free(&t->sums);

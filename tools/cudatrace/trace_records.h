@@ -7,6 +7,7 @@
 #include "abi/cudatrace.h"
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_first.h"
 #include "cudatrace/trace_gpu.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_summary.h"
@@ -33,6 +34,7 @@ struct trace {			/* all zero except the options and sums */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
+	bool only_firsts;	/* of some launches, only the first one of each kernel */
 	bool devices;		/* the device of each call is found */
 	bool marks_captured;	/* and whether it is captured */
 	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
@@ -51,6 +53,7 @@ struct trace {			/* all zero except the options and sums */
 	struct trace_trees trees;
 	struct trace_unchecked failures;
 	struct trace_sticky sticky;
+	struct trace_firsts firsts;
 };
 
 /* Handles a record, for event_loop_run(); ctx is a struct trace. */

@@ -67,11 +67,19 @@ static int group_of(const char *word)
 	return i < CUDA_GROUP_MAX ? i : -1;
 }
 
+static bool launches_kernel(const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return fn && fn->class == CUDA_LAUNCH && fn->args.func;
+}
+
+/* A kernel that is loaded lazily may be loaded in its first launch. */
 static bool loads_code(const struct cuda_proto *p)
 {
 	const struct cuda_fn *fn = trace_role(p);
 
-	return fn && cuda_fn_loads(fn);
+	return (fn && cuda_fn_loads(fn)) || launches_kernel(p);
 }
 
 static bool matches(const char *word, const struct cuda_proto *p, int group)
@@ -95,6 +103,16 @@ static bool is_set(const char *word)
 	return group_of(word) >= 0;
 }
 
+/* What a function that matches the word is from now on. */
+static enum trace_selected choose(const char *word, const struct cuda_proto *p, enum trace_selected before, bool in)
+{
+	if (!strcmp(word, "jit") && launches_kernel(p))
+		return before == TRACE_SELECTED ? before : in ? TRACE_FIRSTS : TRACE_UNSELECTED;
+	if (in)
+		return TRACE_SELECTED;
+	return is_set(word) || p->lib == CUDA_DRV ? TRACE_UNSELECTED : TRACE_EXCLUDED;
+}
+
 /* Adds or removes the word's functions; returns false if it has none. */
 static bool apply(unsigned char *selected, const char *word, bool in)
 {
@@ -105,8 +123,7 @@ static bool apply(unsigned char *selected, const char *word, bool in)
 		if (!matches(word, &cuda_protos[i], group))
 			continue;
 		found = true;
-		selected[i] = in ? TRACE_SELECTED : is_set(word) || cuda_protos[i].lib == CUDA_DRV ?
-			      TRACE_UNSELECTED : TRACE_EXCLUDED;
+		selected[i] = choose(word, &cuda_protos[i], selected[i], in);
 	}
 	return found;
 }
@@ -235,6 +252,13 @@ static struct function get(const struct probes *probes, int id)
 	};
 }
 
+static bool unloads(const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return fn && fn->class == CUDA_NAME && !fn->args.out && !fn->args.name;
+}
+
 static unsigned flags_of(const struct trace *t, int id)
 {
 	const struct cuda_proto *p = &cuda_protos[id];
@@ -244,8 +268,12 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_SHOWN;
 	if (t->selected[id] == TRACE_EXCLUDED && !is_needed(t, p))
 		flags |= TRACE_HIDES;
+	if (t->selected[id] == TRACE_FIRSTS)
+		flags |= TRACE_FIRST;
 	if (class_of(p) == CUDA_NAME)
 		flags |= TRACE_NAMES | TRACE_ALWAYS;
+	if (t->only_firsts && unloads(p))
+		flags |= TRACE_UNLOADS;
 	if (class_of(p) == CUDA_LAUNCH || class_of(p) == CUDA_SYNC)
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_changes_held(p))
@@ -271,12 +299,30 @@ static bool may_capture(const struct trace *t)
 				 1 << CUDA_EVENT | 1 << CUDA_OPERATION;
 
 	for (int i = 0; i < cuda_protos_n; i++) {
-		const struct cuda_fn *fn = t->selected[i] == TRACE_SELECTED ? trace_role(&cuda_protos[i]) : NULL;
+		const bool shown = t->selected[i] == TRACE_SELECTED || t->selected[i] == TRACE_FIRSTS;
+		const struct cuda_fn *fn = shown ? trace_role(&cuda_protos[i]) : NULL;
 
 		if (fn && (cuda_fn_in(fn, classes) || fn->args.op == CUDA_HOST_CALL))
 			return true;
 	}
 	return false;
+}
+
+/* Return true if first launches are told by its arguments. */
+static bool needs_words(const struct trace *t, int id)
+{
+	return t->selected[id] == TRACE_FIRSTS || class_of(&cuda_protos[id]) == CUDA_NAME;
+}
+
+/* Only at its return is a launch known to be the first that succeeded; --unchecked needs the calls between. */
+static void select_firsts(struct trace *t)
+{
+	for (int i = 0; i < cuda_protos_n; i++) {
+		if (t->selected[i] != TRACE_FIRSTS)
+			continue;
+		t->selected[i] = t->no_returns || t->unchecked ? TRACE_UNSELECTED : TRACE_FIRSTS;
+		t->only_firsts |= t->selected[i] == TRACE_FIRSTS;
+	}
 }
 
 void trace_prepare(struct trace *t)
@@ -289,7 +335,9 @@ void trace_prepare(struct trace *t)
 	t->lines.unchecked = t->unchecked;
 	check_options(t);
 	t->selected = select_functions(t->expression);
+	select_firsts(t);
 	t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
+	t->launches = t->only_firsts;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
 	t->allocations = shows_allocations(t);
@@ -297,11 +345,12 @@ void trace_prepare(struct trace *t)
 	t->marks_captured = !(t->no_returns || t->unchecked) && (t->chrome || !(t->folded || t->summary)) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;
 	for (int i = 0; i < cuda_protos_n; i++)
-		t->functions[i] = trace_describe(i, flags_of(t, i), full);
+		t->functions[i] = trace_describe(i, flags_of(t, i), full || (t->only_firsts && needs_words(t, i)));
 	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t, .n = cuda_protos_n };
 	t->trees = trace_trees_init(&t->lines, t->processes);
 	t->failures = trace_unchecked_init(&t->lines, t->processes);
 	t->sticky = trace_sticky_init(t->processes);
+	t->firsts = trace_firsts_init(t->processes);
 	t->timeline = trace_chrome_init(t->processes);
 	t->held = trace_held_init(t->processes);
 }

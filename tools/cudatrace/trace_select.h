@@ -9,6 +9,7 @@ struct trace;
 enum trace_selected {
 	TRACE_UNSELECTED,
 	TRACE_SELECTED,
+	TRACE_FIRSTS,		/* launches: only the first one of each kernel */
 	TRACE_EXCLUDED,		/* a function of the runtime or NCCL, removed by its name: the calls in it of the
 				 * driver, or NCCL's, are excluded, too */
 };

@@ -67,12 +67,12 @@ function variant(name, suffix,   plain) {
 
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event query operation comm group ask load", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event query operation comm group ask load limit", classes)
 	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
 	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]
 	split("push pop keep", w); for (i in w) words["stack", w[i]]
-	split("device managed host array pool vmm ipc tensor", w); for (i in w) words["memory", w[i]]
+	split("device managed host array pool vmm ipc tensor code", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
 	for (i = 1; i <= n; i++) { split(w[i], f, ":"); words["shape", f[1]]; needs[f[1]] = f[2] }

@@ -91,7 +91,7 @@ function stream_order(words) {
 # A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags.
 function has_role(text, t, p,   k, w) {
 	if ($1 == "nccl" && (p ~ /^(config|ctx)$/ || t ~ /^int ?\*$/)) return 0
-	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p ~ /^[Ff]lags$/) return 0
+	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p == "value" && t != "size_t" || p ~ /^[Ff]lags$/) return 0
 	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
 }
 

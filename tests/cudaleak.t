@@ -503,7 +503,10 @@ status 0
 json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete'
 json 1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
 json 2 '.at == "failure" and .owner == "mem"'	# of several in a second, one
-json 4 true
+json 4 '.part == null'
+json 4 '.part == "limit" and .default and .count == null and ({ "printf FIFO": 1048576, "malloc heap": 8388608 }[.owner] == .bytes)'
+json 1 '.part == "code" and .bytes == null and .at == "exit"'	# of the graph's kernel
+json 9 true
 silent
 cat >"$tmp/other.c" <<'END'
 int cudaMalloc(void **, unsigned long);
@@ -519,6 +522,78 @@ run cudaleak --account -c "$tmp/owns"
 lines 1 '^ +13\.7 KiB  device 0    cuBLAS, in 2 allocations$'
 lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
 lines 1 'at exit: 14\.0 KiB in 3 allocations$'
+it "--account: images of code by library, with their size where it is known, and limits on each device"
+cat >"$tmp/other.c" <<'END'
+#include <string.h>
+int cuModuleLoadData(void **, const void *), cuModuleUnload(void *), cuModuleLoad(void **, const char *);
+static void *modules[64];
+static char elf[64 + 5 * 64 + 3 * 64], fatbin[16 + 1009], wrapper[24];
+int load(int n, const void *image)
+{
+	for (int i = 0; i < n; i++)
+		if (cuModuleLoadData(&modules[i], image))
+			return 1;
+	return 0;
+}
+int other(void)
+{
+	unsigned long long at = 64 + 3 * 64, size = 1009, data = (unsigned long)fatbin;
+	unsigned short head = 16, segment = 56, section = 64, nsections = 5;
+	unsigned magic = 0xba55ed50, wraps = 0x466243b1;
+	void *file;
+
+	memcpy(elf, "\177ELF\2\1\1", 7);
+	memcpy(elf + 40, &at, 8);
+	memcpy(elf + 54, &segment, 2);
+	memcpy(elf + 58, &section, 2);
+	memcpy(elf + 60, &nsections, 2);
+	memcpy(fatbin, &magic, 4);
+	memcpy(fatbin + 6, &head, 2);
+	memcpy(fatbin + 8, &size, 8);
+	memcpy(wrapper, &wraps, 4);
+	memcpy(wrapper + 8, &data, 8);
+	return load(3, "// PTX\n") || load(5, fatbin) || load(2, wrapper) || load(7, elf) || cuModuleUnload(modules[6]) ||
+	       cuModuleUnload(modules[5]) || cuModuleLoad(&file, "/dev/null");
+}
+END
+cat >"$tmp/main.c" <<'END'
+int other(void), cudaMalloc(void **, unsigned long), cudaDeviceSetLimit(int, unsigned long), cuModuleLoadData(void **, const void *);
+int main(void)
+{
+	void *p;
+	return cudaMalloc(&p, 300) || other() || cuModuleLoadData(&p, "// PTX\n") || cudaDeviceSetLimit(1, 32 << 20) || cudaDeviceSetLimit(0, 3000);
+}
+END
+${CC:-cc} -w -g -shared -fPIC "$tmp/other.c" "$lib/libcuda.so.1" -o "$tmp/libcudnn.so.9" -Wl,-soname,libcudnn.so.9 &&
+	${CC:-cc} -w -g "$tmp/main.c" "$tmp/libcudnn.so.9" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$tmp:$lib" -o "$tmp/loads" || no "they do not build"
+chmod 755 "$tmp"
+for kind in session inject; do
+	run cudaleak --attach $kind --account -jc "$tmp/loads"
+	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == 7 * 1025 + 5 * 576 and .count == 12 and .device == 0 and (.default | not)'
+	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == null and .count == 4'	# PTX and a file
+	json 1 '.owner == "loads" and .part == "code" and .bytes == null and .count == 1'
+	json 1 '.owner == "loads" and .part == null and .bytes == 300'
+	json 1 '.owner == "printf FIFO" and .bytes == 33554432 and (.default | not)'
+	json 1 '.owner == "stack of a thread" and .bytes == 3000 and (.default | not)'
+	json 1 '.owner == "malloc heap" and .bytes == 8388608 and .default'
+	json 7 true
+done
+run cudaleak --account -c "$tmp/loads"
+lines 1 '^ +9\.8 KiB  device 0    cuDNN: code, in 12 images, part of the rest$'
+lines 1 '^ +-  device 0    cuDNN: code, in 4 images of unknown size, part of the rest$'
+lines 1 '^ +32\.0 MiB  device 0    printf FIFO: limit, part of the rest$'
+lines 1 '^ +8\.0 MiB  device 0    malloc heap: limit by default, part of the rest$'
+lines 1 'at exit: 300 bytes in 1 allocation$'
+run cudaleak --account -jc "$bin/mem limit 1 32m malloc 3 64 setdevice 1 limit 2 64m limit 7 5 reset malloc 1 64"
+json 1 '.device == 0 and .part == "limit" and (.default | not) and .bytes == 33554432'
+json 3 '.device != null and .part == "limit" and .default'
+run cudaleak -jc "$tmp/loads"
+json 1 true
+silent
+run cudaleak --account -jc true
+json 0 true
+
+it "--account: what NVML reports beyond, also of a process that makes no call"
 program "$bin/mem" malloc 3 4096 wait malloc 7 4096 print wait wait
 printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n' $((80 << 30)) $((3 << 30)) "$pid" >"$tmp/nvml"
 export SIM_NVML="$tmp/nvml"
@@ -527,7 +602,7 @@ echo >&3
 until_true grep -q calls "$tmp/ready"
 stop
 lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): 28\.0 KiB in 7 allocations$'
-lines 1 '^ +948\.6 KiB  of 976\.6 KiB that NVML reports: contexts, kernels, and what was allocated before tracing began$'
+lines 1 '^ +948\.6 KiB  of 976\.6 KiB that NVML reports: contexts, code, limits, and what was allocated before tracing began$'
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
 json 1 '.type == "account" and .owner == null and .bytes == 1000003 and .count == null and (.complete | not)'
 json 1 true

@@ -16,16 +16,22 @@ status 0
 lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): cudaMalloc of 1\.0 PiB failed: 96\.9 KiB held$'	# of several in a second, one
 lines 1 '^ +92\.0 KiB  device 0    mem, in 23 allocations$'
 lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
-lines 42 ''
+lines 2 ': limit by default, part of the rest$'
+lines 44 ''
 for o in '' -x -F '-m 1t' '-k --lines' --tensors; do
 	run cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
 	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete'
 	json 1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5'
-	json 2 '.type == "account"'
+	json 2 '.type == "account" and .part == "limit" and .default'
+	json 4 '.type == "account"'
 done
+run cudamallocsnoop --account -jc "$bin/mem drvlaunch 3 malloc 2 64 launch 3 limit 2 64m fail 1"
+json 1 '.type == "account" and .part == "code" and .owner == "mem" and .bytes == null and .count == 2'
+json 1 '.type == "account" and .part == "limit" and .bytes == 67108864'
+json 3 '.type == "call"'
 run cudamallocsnoop --account -xjc "$bin/mem malloc 23 4096 fail 3 free 7"
 json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)'
-json 4 true
+json 6 true
 run cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3"
 json 0 '.type == "account"'
 silent

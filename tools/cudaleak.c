@@ -58,6 +58,7 @@ struct leak {
 	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
 	bool batch, default_interval;
 	bool account;
+	unsigned classes;	/* of functions */
 	struct nvml nvml;	/* with account */
 	bool exits;		/* a process that exited was reported */
 	long reports;
@@ -156,7 +157,7 @@ static void report(struct leak *l, const char *at)
 	}
 	if ((out_is_json() || l->account) && !l->view.growth)
 		any |= report_preexisting(l);
-	if (out_is_json() && !l->view.growth && !any)
+	if (out_is_json() && !l->view.growth && !any && !l->account)
 		leak_view_nothing(&l->view, 0, NULL, at, true);
 	else if (!out_is_json() && !any && !l->view.folded)
 		print_nothing(l);
@@ -358,6 +359,7 @@ static void check(void *ctx)
 	struct leak_view *v = &l->view;
 
 	check_options(l);
+	l->classes = MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES | (l->account ? ACCOUNT_CLASSES : 0);
 	l->screen.rows = v->top;
 	if (v->options.sort < 0)
 		v->options.sort = v->growth ? LEAK_SORT_GROWTH : LEAK_SORT_HELD;
@@ -390,7 +392,7 @@ static void *open_skel(void *ctx)
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
-	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors || l->account;
+	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors || (l->account && !l->session.inject);
 	l->skel->rodata->memory_failures = l->account;
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_graphs = true;
@@ -456,7 +458,6 @@ int main(int argc, char **argv)
 			.ctx = &leak,
 		},
 	};
-	const unsigned classes = MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.session),
@@ -482,7 +483,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &leak.session,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded, .profile = &leak.profile,
-		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
+		.classes = &leak.classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

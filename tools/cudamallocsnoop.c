@@ -81,6 +81,7 @@ struct snoop {
 	bool failed, allocs, frees, times, folded, tensors, account;
 	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
 	bool prints_stacks;
+	unsigned classes;	/* of functions */
 	long min, slower;	/* bytes; ns */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
@@ -132,7 +133,9 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 {
 	bool alloc = fn->class == CUDA_ALLOC;
 
-	if (fn->class == CUDA_MAP || fn->class == CUDA_UNMAP || (fn->lib == CUDA_USDT && !s->tensors))
+	if (fn->class != CUDA_ALLOC && fn->class != CUDA_FREE && fn->class != CUDA_RESET)
+		return false;
+	if (fn->lib == CUDA_USDT && !s->tensors)
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
@@ -243,6 +246,7 @@ static void check(void *ctx)
 		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
 	if (s->folded && s->account)
 		usage_error("--folded prints no calls; it cannot be combined with --account");
+	s->classes = MEMORY_CLASSES | CUDA_CAPTURES | (s->account ? ACCOUNT_CLASSES : 0);
 	s->prints_stacks = s->stacks;
 	s->stacks |= s->account;
 }
@@ -262,7 +266,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	s->skel->rodata->memory_stacks = s->stacks;
 	s->skel->rodata->memory_stacks_all = s->prints_stacks;
-	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors || s->account;
+	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors || (s->account && !s->session.inject);
 	s->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
@@ -322,7 +326,6 @@ int main(int argc, char **argv)
 		.profile = PROFILE_INIT(&called, &snoop.session.processes),
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
-	const unsigned classes = MEMORY_CLASSES | CUDA_CAPTURES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),
@@ -345,7 +348,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
-		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
+		.classes = &snoop.classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};
 

@@ -17,11 +17,15 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
+#define CUDA_BESIDE_ENDS(ctx, t) memory_beside_ends(ctx, t)
+#define CUDA_BESIDE_LEAVE(ctx, t) memory_beside_leave(ctx, t)
 #define FRAMES 4
+#include "lib/code.bpf.h"
 #include "lib/kernel_calls.bpf.h"
 
 struct thread_data {
 	struct memory_event event;
+	struct code_call code;
 	struct launch_first first;
 	struct kernel_calls kernels;
 };
@@ -58,6 +62,8 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
 
+	if (is_code(cuda_id(ctx)))
+		return task_wanted() && code_enter(ctx, &t->data.code);
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
@@ -113,7 +119,7 @@ static __always_inline void memory_send(struct pt_regs *ctx, struct thread *t, s
 		return;
 	stack = memory_stacks && (memory_stacks_all ||
 				  (!e->ret && e->head.kind < CUDA_ID_MAX &&
-				   cuda_classes[e->head.kind] == CUDA_ALLOC));
+				   (cuda_classes[e->head.kind] == CUDA_ALLOC || cuda_classes[e->head.kind] == CUDA_LOAD)));
 	if (stack)
 		n = stack_take(ctx, e->stack, 0);
 	e->head.frames = n;
@@ -166,6 +172,39 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 	memory_send(ctx, t, e);
 }
 
+static __always_inline bool memory_beside_ends(struct pt_regs *ctx, const struct thread *t)
+{
+	return kernel_call_ends(ctx, &t->data.kernels) || code_ends(ctx, &t->data.code);
+}
+
+/* An image was loaded or unloaded. */
+static __always_inline void code_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct code_call *c = &t->data.code;
+	struct memory_event *e = &t->data.event;
+	__u64 id = bounded(c->id, CUDA_ID_MAX - 1);
+
+	c->sp = 0;
+	e->ret = PT_REGS_RC(ctx);
+	if (e->ret)
+		return;
+	memory_place(t, id, &cuda_rows[id], e);
+	e->ptr = cuda_rows[id].out ? read_u64(c->handle) : c->handle;
+	e->size = c->size;
+	e->start = c->start;
+	e->stream = 0;
+	e->device = device_here(&t->device);
+	memory_send(ctx, t, e);
+}
+
+static __always_inline void memory_beside_leave(struct pt_regs *ctx, struct thread *t)
+{
+	if (code_ends(ctx, &t->data.code))
+		code_leave(ctx, t);
+	else
+		beside_leave(ctx, t);
+}
+
 /* The record of a USDT probe, by its row of the table: an allocation or a free that is done.  Returns false if it is not
  * wanted. */
 static __always_inline bool tensor_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
@@ -208,7 +247,13 @@ static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(memory_enter, memory_leave)
 
-PROCESS_PROGRAMS(calls_dropped)
+static __always_inline void memory_dropped(struct thread *t)
+{
+	calls_dropped(t);
+	t->data.code.sp = 0;
+}
+
+PROCESS_PROGRAMS(memory_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

@@ -14,7 +14,7 @@ static __always_inline void memory_arguments(struct call *call, const struct cud
 {
 	struct call_data *d = &call->data;
 
-	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
+	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx ?: row->limit);
 	d->arg2 = cuda_arg(call, row->ptr ? row->handle : row->dev);
 	d->bytes = (struct bytes){};
 	bytes_of_memory(call, row, &d->bytes);

@@ -31,6 +31,7 @@ enum cuda_class {
 	CUDA_GROUP,	/* begins or ends a group of NCCL's operations: CUDA_BEGIN, CUDA_END */
 	CUDA_ASK,	/* asks about a communicator */
 	CUDA_LOAD,	/* loads, compiles or links code */
+	CUDA_LIMIT,	/* sets a limit on the memory that the driver takes for kernels */
 	CUDA_CLASS_MAX
 };
 
@@ -45,6 +46,7 @@ enum cuda_memory {
 	CUDA_MEM_NONE, CUDA_DEVICE, CUDA_MANAGED, CUDA_HOST, CUDA_ARRAY, CUDA_POOL, CUDA_VMM,
 	CUDA_IPC,
 	CUDA_TENSOR,	/* of a library's allocator: a part of memory of another kind */
+	CUDA_CODE,	/* an image of code: the memory that it takes is not known */
 	CUDA_MEMORY_MAX
 };
 

@@ -27,6 +27,9 @@ struct cuda_fn {
 /* … and those that load code, compile or link it, also lazily: where a program stalls before it launches. */
 #define CUDA_LOADS (16u << CUDA_CLASS_MAX)
 
+/* … and those that load an image of code, or unload it. */
+#define CUDA_IMAGES (32u << CUDA_CLASS_MAX)
+
 static inline bool cuda_fn_loads(const struct cuda_fn *fn)
 {
 	return fn->class == CUDA_LOAD || fn->args.loads;
@@ -50,7 +53,8 @@ static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits) ||
 	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle) ||
 	       (classes & CUDA_CAPTURES && cuda_fn_captures(fn)) ||
-	       (classes & CUDA_GRAPH_FLOW && cuda_fn_makes_graphs(fn)) || (classes & CUDA_LOADS && cuda_fn_loads(fn));
+	       (classes & CUDA_GRAPH_FLOW && cuda_fn_makes_graphs(fn)) || (classes & CUDA_LOADS && cuda_fn_loads(fn)) ||
+	       (classes & CUDA_IMAGES && fn->args.memory == CUDA_CODE);
 }
 
 /* Return true if the byte count of a call is known. */

@@ -73,19 +73,20 @@ static void find_owner(char name[ACCOUNT_OWNER], const struct allocation *a)
 
 /* ---- The rows */
 
-static struct account_row *row_of(struct account *a, const char *owner, const char *part, unsigned device)
+/* sized: its bytes are known. */
+static struct account_row *row_of(struct account *a, const char *owner, enum account_part part, unsigned device, bool sized)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		struct account_row *r = &a->rows[i];
 
-		if (r->device == device && !strcmp(r->owner, owner) && (part ? r->part && !strcmp(r->part, part) : !r->part))
+		if (r->device == device && r->part == part && (r->bytes != ACCOUNT_UNKNOWN) == sized && !strcmp(r->owner, owner))
 			return r;
 	}
 	if (a->n == a->room) {
 		a->room = a->room ? 2 * a->room : 16;
 		a->rows = xrealloc(a->rows, a->room, sizeof(*a->rows));
 	}
-	a->rows[a->n] = (struct account_row){ .device = device, .part = part, .largest = ACCOUNT_UNKNOWN };
+	a->rows[a->n] = (struct account_row){ .device = device, .part = part, .bytes = sized ? 0 : ACCOUNT_UNKNOWN, .largest = ACCOUNT_UNKNOWN };
 	snprintf(a->rows[a->n].owner, ACCOUNT_OWNER, "%s", owner);
 	return &a->rows[a->n++];
 }
@@ -98,14 +99,16 @@ struct site_owner {
 
 static void add_allocation(struct account *a, struct site_owner *last, const struct allocation *each)
 {
+	const enum account_part part = each->group->key.memory == CUDA_CODE ? ACCOUNT_CODE : ACCOUNT_ALL;
+	const bool sized = part != ACCOUNT_CODE || each->size;
 	struct account_row *r;
 
 	if (last->site != each->group || each->id == CUDA_ID_cudaGraphLaunch) {
 		find_owner(last->name, each);
 		last->site = each->id == CUDA_ID_cudaGraphLaunch ? NULL : each->group;
 	}
-	r = row_of(a, last->name, NULL, each->group->key.device);
-	r->bytes += each->size;
+	r = row_of(a, last->name, part, each->group->key.device, sized);
+	r->bytes += sized ? each->size : 0;
 	r->count++;
 }
 
@@ -123,21 +126,36 @@ static int by_site(const void *a, const void *b)
 	return ((*p)->group > (*q)->group) - ((*p)->group < (*q)->group);
 }
 
-/* Returns the *n allocations of a process that are tensors, or are not; the caller frees the list. */
-static const struct allocation **list(const struct mem_process *process, bool tensors, size_t *n)
+static bool is_code(const struct allocation *a)
+{
+	return a->group->key.memory == CUDA_CODE;
+}
+
+static bool is_tensor(const struct allocation *a)
+{
+	return a->group->key.memory == CUDA_TENSOR;
+}
+
+static bool is_memory(const struct allocation *a)
+{
+	return !is_code(a) && !is_tensor(a);
+}
+
+/* Returns the *n allocations of a process that are wanted; the caller frees the list. */
+static const struct allocation **list(const struct mem_process *process, bool (*wanted)(const struct allocation *a), size_t *n)
 {
 	const struct allocation **all = xcalloc(HASH_COUNT(process->allocations) + 1, sizeof(*all));
 
 	*n = 0;
 	for (const struct allocation *a = process->allocations; a; a = a->hh.next)
-		if ((a->group->key.memory == CUDA_TENSOR) == tensors)
+		if (wanted(a))
 			all[(*n)++] = a;
 	return all;
 }
 
 static void add_piece(struct account *a, const char *owner, unsigned device, unsigned long long size)
 {
-	struct account_row *r = row_of(a, owner, "free", device);
+	struct account_row *r = row_of(a, owner, ACCOUNT_FREE, device, true);
 
 	r->bytes += size;
 	r->count++;
@@ -153,7 +171,7 @@ static size_t add_segment(struct account *a, const char *owner, const struct all
 	unsigned long long at = segment->key.ptr;
 
 	for (; from < n && tensors[from]->key.ptr < end; from++) {
-		struct account_row *r = row_of(a, owner, "tensors", device);
+		struct account_row *r = row_of(a, owner, ACCOUNT_TENSORS, device, true);
 		const unsigned long long begin = tensors[from]->key.ptr, size = tensors[from]->size;
 
 		r->bytes += size;
@@ -172,7 +190,7 @@ static size_t add_segment(struct account *a, const char *owner, const struct all
 static void split(struct account *a, const struct mem_process *process)
 {
 	size_t ntensors, nsegments, from = 0;
-	const struct allocation **tensors = list(process, true, &ntensors), **segments = list(process, false, &nsegments);
+	const struct allocation **tensors = list(process, is_tensor, &ntensors), **segments = list(process, is_memory, &nsegments);
 	char owner[ACCOUNT_OWNER];
 
 	qsort(tensors, ntensors, sizeof(*tensors), by_address);
@@ -197,13 +215,15 @@ static int by_bytes(const void *a, const void *b)
 
 	if (p->device != q->device)
 		return (p->device > q->device) - (p->device < q->device);
+	if (account_is_held(p) != account_is_held(q) || p->part == ACCOUNT_LIMIT || q->part == ACCOUNT_LIMIT)
+		return (p->part > q->part) - (p->part < q->part);
 	return (p->bytes < q->bytes) - (p->bytes > q->bytes);
 }
 
 static bool is_split(const struct account *a, const struct account_row *r)
 {
-	for (size_t i = 0; !r->part && i < a->n; i++)
-		if (a->rows[i].part && a->rows[i].device == r->device && !strcmp(a->rows[i].owner, r->owner))
+	for (size_t i = 0; r->part == ACCOUNT_ALL && i < a->n; i++)
+		if ((a->rows[i].part == ACCOUNT_TENSORS || a->rows[i].part == ACCOUNT_FREE) && a->rows[i].device == r->device && !strcmp(a->rows[i].owner, r->owner))
 			return true;
 	return false;
 }
@@ -223,22 +243,57 @@ static void drop_split(struct account *a)
 	a->n = n;
 }
 
+/* What the process has allocated, or loaded. */
+static void add_all(struct account *a, const struct mem_process *process, bool (*wanted)(const struct allocation *a))
+{
+	struct site_owner last = { 0 };
+	size_t n;
+	const struct allocation **all = list(process, wanted, &n);
+
+	qsort(all, n, sizeof(*all), by_site);
+	for (size_t i = 0; i < n; i++)
+		add_allocation(a, &last, all[i]);
+	free(all);
+}
+
+/* The defaults of the CUDA C++ Programming Guide, "Formatted Output" and "Dynamic Global Memory Allocation"; it has none for
+ * stacks. */
+static const struct {
+	const char *name;
+	unsigned long long bytes;	/* 0: not known */
+} limits[MEM_LIMITS] = {
+	[MEM_LIMIT_STACK] = { "stack of a thread", 0 },
+	[MEM_LIMIT_PRINTF] = { "printf FIFO", 1 << 20 },
+	[MEM_LIMIT_HEAP] = { "malloc heap", 8 << 20 },
+};
+
+/* A program that was not seen from its start may have set it before. */
+static void add_limit(struct account *a, const struct mem_process *process, const struct mem_device *d, enum mem_limit limit)
+{
+	const unsigned long long bytes = d->limited[limit] ? d->limits[limit] : limits[limit].bytes;
+	struct account_row *r;
+
+	if (!d->limited[limit] && (process->preexisting || !bytes || !d->device))
+		return;
+	r = row_of(a, limits[limit].name, ACCOUNT_LIMIT, d->device, true);
+	r->bytes = bytes;
+	r->count = ACCOUNT_UNKNOWN;
+	r->by_default = !d->limited[limit];
+}
+
 struct account account_of(const struct mem_process *process)
 {
 	struct account a = { 0 };
-	struct site_owner last = { 0 };
-	const struct allocation **all;
-	size_t n;
 
 	if (!process)
 		return a;
-	all = list(process, false, &n);
-	qsort(all, n, sizeof(*all), by_site);
-	for (size_t i = 0; i < n; i++)
-		add_allocation(&a, &last, all[i]);
-	free(all);
+	add_all(&a, process, is_memory);
 	split(&a, process);
 	drop_split(&a);
+	add_all(&a, process, is_code);
+	for (const struct mem_device *d = process->groups.devices; d; d = d->hh.next)
+		for (int i = 0; d->device != DEVICE_NONE && i < MEM_LIMITS; i++)
+			add_limit(&a, process, d, i);
 	if (a.n)
 		qsort(a.rows, a.n, sizeof(*a.rows), by_bytes);
 	return a;

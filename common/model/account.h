@@ -13,13 +13,30 @@ enum { ACCOUNT_OWNER = 64 };
 /* What is not known of a row. */
 #define ACCOUNT_UNKNOWN (~0ull)
 
+enum account_part {
+	ACCOUNT_ALL,		/* what the owner has allocated */
+	ACCOUNT_TENSORS,	/* of that: tensors … */
+	ACCOUNT_FREE,		/* … and what its allocator holds beside these */
+	/* in what NVML reports beyond allocations, where the driver has used them: */
+	ACCOUNT_CODE,		/* images that the owner has loaded */
+	ACCOUNT_LIMIT,		/* a limit of the device: the owner is its name, the count ACCOUNT_UNKNOWN */
+};
+
 /* What one owner holds on a device, or a part of it. */
 struct account_row {
 	char owner[ACCOUNT_OWNER];	/* the library or program */
-	const char *part;		/* "tensors" or "free"; NULL: all of it */
+	enum account_part part;
+	bool by_default;		/* ACCOUNT_LIMIT: the program has not set it */
 	unsigned int device;		/* see abi/device.h */
-	unsigned long long bytes, count, largest;	/* largest: free piece; else ACCOUNT_UNKNOWN */
+	unsigned long long bytes, count, largest;	/* bytes: ACCOUNT_UNKNOWN for images without a size;
+							 * largest: free piece; else ACCOUNT_UNKNOWN */
 };
+
+/* Return true if the row is memory that the process has allocated. */
+static inline bool account_is_held(const struct account_row *row)
+{
+	return row->part < ACCOUNT_CODE;
+}
 
 struct account {
 	struct account_row *rows;

@@ -93,6 +93,24 @@ const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned in
 	return !device ? NULL : tensors ? &device->tensors : &device->held;
 }
 
+void mem_device_limit(struct mem_sites *groups, unsigned int number, unsigned long long limit, unsigned long long bytes)
+{
+	struct mem_device *device = limit < MEM_LIMITS ? device_of(groups, number) : NULL;
+
+	if (!device)
+		return;
+	device->limits[limit] = bytes;
+	device->limited[limit] = true;
+}
+
+void mem_device_unlimit(struct mem_sites *groups, unsigned int number)
+{
+	struct mem_device *device = find_device(groups, number);
+
+	if (device)
+		memset(device->limited, 0, sizeof(device->limited));
+}
+
 static struct mem_site *new_group(struct mem_sites *groups, const struct mem_site *want)
 {
 	struct mem_device *device = device_of(groups, want->key.device);
@@ -142,16 +160,23 @@ static void drop(struct mem_sum *sum, unsigned long long size)
 	set(sum, sum->count - 1, sum->bytes - size);
 }
 
+static bool is_held(const struct mem_site *group)
+{
+	return group->key.memory != CUDA_TENSOR && group->key.memory != CUDA_CODE;
+}
+
 static struct mem_sum *device_sum(const struct mem_site *group)
 {
-	return group->key.memory == CUDA_TENSOR ? &group->on->tensors : &group->on->held;
+	const unsigned memory = group->key.memory;
+
+	return memory == CUDA_TENSOR ? &group->on->tensors : memory == CUDA_CODE ? &group->on->code : &group->on->held;
 }
 
 /* Add and remove an allocation of the group, in the sums of its kind, device and process too. */
 static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (group->key.memory != CUDA_TENSOR)
+	if (is_held(group))
 		add(&groups->held, size);
 	add(&groups->kinds[group->key.memory], size);
 	add(device_sum(group), size);
@@ -161,7 +186,7 @@ static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsig
 static void mem_site_drop(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (group->key.memory != CUDA_TENSOR)
+	if (is_held(group))
 		drop(&groups->held, size);
 	drop(&groups->kinds[group->key.memory], size);
 	drop(device_sum(group), size);
@@ -183,6 +208,7 @@ void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark)
 	for (struct mem_device *device = groups->devices; device; device = device->hh.next) {
 		mark_sum(&device->held, mark);
 		mark_sum(&device->tensors, mark);
+		mark_sum(&device->code, mark);
 	}
 	for (struct mem_site *group = groups->all; group; group = group->hh.next)
 		mark_sum(&group->held, mark);
@@ -191,7 +217,7 @@ void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark)
 enum space space_of(unsigned char memory)
 {
 	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM :
-	       memory == CUDA_TENSOR ? SPACE_TENSOR : SPACE_ADDRESS;
+	       memory == CUDA_TENSOR ? SPACE_TENSOR : memory == CUDA_CODE ? SPACE_CODE : SPACE_ADDRESS;
 }
 
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,

@@ -31,10 +31,15 @@ struct mem_site {
 	UT_hash_handle hh;
 };
 
+/* Limits on the memory that the driver takes for kernels, numbered as in CUlimit and cudaLimit. */
+enum mem_limit { MEM_LIMIT_STACK, MEM_LIMIT_PRINTF, MEM_LIMIT_HEAP, MEM_LIMITS };
+
 /* What is held on one device. */
 struct mem_device {
 	unsigned int device;
-	struct mem_sum held, tensors;	/* as in struct mem_sites */
+	struct mem_sum held, tensors, code;	/* as in struct mem_sites */
+	unsigned long long limits[MEM_LIMITS];	/* bytes, as passed */
+	bool limited[MEM_LIMITS];	/* the program has set it */
 	UT_hash_handle hh;
 };
 
@@ -42,7 +47,7 @@ struct mem_sites {
 	struct quota *quota;		/* whose bytes the groups take, for user and pid */
 	unsigned user;
 	int pid;
-	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others */
+	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others, and CUDA_CODE */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_site *all;		/* for HASH_ITER(hh, ...) */
 	struct mem_site *last;		/* that was asked for, or NULL */
@@ -123,7 +128,7 @@ struct mem_process {
 
 /* Addresses share one space; handles have their own spaces, and tensors, which begin where other memory
  * does. */
-enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM, SPACE_TENSOR };
+enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM, SPACE_TENSOR, SPACE_CODE };
 enum space space_of(unsigned char memory);
 
 /* Returns NULL if there is none. */
@@ -146,6 +151,10 @@ void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping);
 
 /* Returns the sum of a device, or of its tensors; NULL if there was never anything on it. */
 const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned int number, bool tensors);
+
+/* The program has set this limit of a device, which may be none of enum mem_limit: ignored; or has reset the device. */
+void mem_device_limit(struct mem_sites *groups, unsigned int number, unsigned long long limit, unsigned long long bytes);
+void mem_device_unlimit(struct mem_sites *groups, unsigned int number);
 
 /* Remembers all sums. */
 void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark);

@@ -10,7 +10,7 @@
 const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
-					     "vmm", "ipc", "tensor" };
+					     "vmm", "ipc", "tensor", "code" };
 
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
@@ -220,6 +220,32 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 	}
 }
 
+/* A handle that comes again was unloaded in a way that was not seen. */
+static void load(struct mem_process *process, const struct memory_event *event, const struct cuda_fn *fn,
+		 const struct stack *stack)
+{
+	struct allocation *code = allocation_find(process, event->ptr, SPACE_CODE);
+
+	if (code)
+		allocation_drop(process, code);
+	code = event->ptr ? allocation_add(process, event->ptr, CUDA_CODE, event->device, stack, event->size) : NULL;
+	if (!code)
+		return;
+	code->time = event->time;
+	code->location = place(fn, event->location);
+	code->tid = event->tid;
+	code->id = event->head.kind;
+	code->refs = 1;
+}
+
+static void unload(struct mem_process *process, const struct memory_event *event)
+{
+	struct allocation *code = allocation_find(process, event->ptr, SPACE_CODE);
+
+	if (code && code->time <= event->start)
+		allocation_drop(process, code);
+}
+
 enum answer { NO, YES, MAYBE };
 
 /* Return YES if memory allocated in place a is freed with place b.  A device and a context may be
@@ -248,6 +274,7 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 	struct allocation *allocation, *next;
 
 	saw_where(process, what);
+	mem_device_unlimit(&process->groups, event->device);
 	HASH_ITER(hh, process->allocations, allocation, next) {
 		unsigned char kind = allocation->group->key.memory;
 		bool stays = kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR;
@@ -259,7 +286,7 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 		}
 		if (same != YES)
 			continue;
-		done.size += allocation->size;
+		done.size += kind == CUDA_CODE ? 0 : allocation->size;
 		allocation_drop(process, allocation);
 	}
 	return done;
@@ -311,6 +338,12 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		unmap(done.process, event);
 	} else if (!event->ret && fn->class == CUDA_RESET) {
 		done = reset(done.process, event, fn);
+	} else if (!event->ret && fn->class == CUDA_LIMIT) {
+		mem_device_limit(&done.process->groups, event->device, event->ptr, event->size);
+	} else if (!event->ret && fn->class == CUDA_LOAD) {
+		load(done.process, event, fn, stack);
+	} else if (!event->ret && fn->args.memory == CUDA_CODE) {
+		unload(done.process, event);
 	}
 	return done;
 }

@@ -15,6 +15,9 @@ struct stack;
 #define MEMORY_CLASSES (1 << CUDA_ALLOC | 1 << CUDA_FREE | 1 << CUDA_MAP | 1 << CUDA_UNMAP | \
 			1 << CUDA_RESET)
 
+/* … and those of what an account has besides (model/account.h). */
+#define ACCOUNT_CLASSES (CUDA_IMAGES | 1 << CUDA_LIMIT)
+
 /* What a record did. */
 struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */

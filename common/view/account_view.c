@@ -15,7 +15,7 @@
 struct line {
 	struct account_report of;
 	struct account_row row;
-	const char *owner;
+	const char *owner, *part;
 };
 
 OUT_WORD(row_type, "account");
@@ -30,10 +30,11 @@ static const struct field fields[] = {	/* for JSON */
 	{ "at", NULL, 0, OUT_STR, AT(of.at) },	/* interval; exit: after exit or execve; failure: an allocation has failed */
 	{ "complete", NULL, 0, OUT_BOOL, AT(of.complete) },	/* false if earlier calls, or the entry, were not seen */
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },	/* of the memory; null if unknown, of the host or of all devices */
-	{ "owner", NULL, 0, OUT_STR, AT(owner) },	/* library or program that allocated it; null: the rest that NVML reports, on all devices */
-	{ "part", NULL, 0, OUT_STR, AT(row.part) },	/* tensors, or free: what an allocator holds beside tensors; null: all of it */
-	{ "bytes", NULL, 0, OUT_UINT, AT(row.bytes) },	/* bytes: that it holds */
-	{ "count", NULL, 0, OUT_UINT, AT(row.count) },	/* allocations, tensors or free pieces; null if unknown */
+	{ "owner", NULL, 0, OUT_STR, AT(owner) },	/* library or program that allocated it, or name of a limit; null: the rest that NVML reports, on all devices */
+	{ "part", NULL, 0, OUT_STR, AT(part) },	/* tensors; free: what an allocator holds beside tensors; in the rest: code, limit; null: all of it */
+	{ "bytes", NULL, 0, OUT_UINT, AT(row.bytes) },	/* bytes: that it holds; of images of code; of a limit; null for images without a size */
+	{ "count", NULL, 0, OUT_UINT, AT(row.count) },	/* allocations, tensors, free pieces or images; null if unknown */
+	{ "default", NULL, 0, OUT_BOOL, AT(row.by_default) },	/* a limit that the program has not set: the documented default of CUDA */
 	{ "largest", NULL, 0, OUT_UINT, AT(row.largest) },	/* bytes: of the largest free piece; null for other parts */
 	{ 0 }
 };
@@ -60,26 +61,47 @@ static void head(const struct account_report *r)
 	printf(" failed: %s held\n", out_bytes(bytes_held(r)));
 }
 
+static void part_text(const struct account_row *r)
+{
+	const char *none = r->bytes == OUT_NONE ? " of unknown size" : "";
+
+	switch (r->part) {
+	case ACCOUNT_ALL:
+		printf(", in %llu allocation%s\n", r->count, plural(r->count));
+		return;
+	case ACCOUNT_TENSORS:
+		printf(": tensors, in %llu allocation%s\n", r->count, plural(r->count));
+		return;
+	case ACCOUNT_FREE:
+		printf(": free, in %llu piece%s, the largest %s\n", r->count, plural(r->count), out_bytes(r->largest));
+		return;
+	case ACCOUNT_CODE:
+		printf(": code, in %llu image%s%s, part of the rest\n", r->count, plural(r->count), none);
+		return;
+	case ACCOUNT_LIMIT:
+		printf(": limit%s, part of the rest\n", r->by_default ? " by default" : "");
+		return;
+	}
+}
+
 static void text(const struct account_row *r)
 {
 	char device[16];
 
-	printf("    %10s  ", out_bytes(r->bytes));
+	printf("    %10s  ", r->bytes == OUT_NONE ? "-" : out_bytes(r->bytes));
 	if (r->device == DEVICE_NONE)
 		fputs("host      ", stdout);
 	else
 		printf("device %-3s", device_text(r->device, device));
 	fputs("  ", stdout);
 	escape_text(stdout, r->owner);
-	if (r->part && !strcmp(r->part, "free"))
-		printf(": free, in %llu piece%s, the largest %s\n", r->count, plural(r->count), out_bytes(r->largest));
-	else
-		printf("%s, in %llu allocation%s\n", r->part ? ": tensors" : "", r->count, plural(r->count));
+	part_text(r);
 }
 
 static void row(const struct account_report *r, const struct account_row *row)
 {
-	struct line line = { *r, *row, NULL };
+	static const char *const parts[] = { NULL, "tensors", "free", "code", "limit" };
+	struct line line = { *r, *row, NULL, parts[row->part] };
 
 	line.owner = line.row.owner;
 	if (out_is_json())
@@ -94,7 +116,7 @@ static unsigned long long on_devices(const struct account *a)
 	unsigned long long bytes = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		if (a->rows[i].device != DEVICE_NONE)
+		if (a->rows[i].device != DEVICE_NONE && account_is_held(&a->rows[i]))
 			bytes += a->rows[i].bytes;
 	return bytes;
 }
@@ -102,12 +124,12 @@ static unsigned long long on_devices(const struct account *a)
 static void rest(const struct account_report *r, unsigned long long held)
 {
 	const unsigned long long bytes = r->used > held ? r->used - held : 0;
-	const struct line line = { *r, { .bytes = bytes, .count = OUT_NONE, .largest = OUT_NONE }, NULL };
+	const struct line line = { *r, { .bytes = bytes, .count = OUT_NONE, .largest = OUT_NONE }, NULL, NULL };
 
 	if (out_is_json())
 		out_row(fields, &line);
 	else
-		printf("    %10s  of %s that NVML reports: contexts, kernels, and what was allocated before tracing began\n",
+		printf("    %10s  of %s that NVML reports: contexts, code, limits, and what was allocated before tracing began\n",
 		       out_bytes(bytes), out_bytes(r->used));
 }
 

@@ -243,6 +243,12 @@ DRV_QUIET(cuCtxPopCurrent_v2)(CUcontext *ctx)
 	return CUDA_SUCCESS;
 }
 
+DRV_QUIET(cuCtxSetLimit)(CUlimit limit, size_t value)
+{
+	(void)value;
+	return !drv_current() ? CUDA_ERROR_INVALID_CONTEXT : (unsigned)limit > CU_LIMIT_MALLOC_HEAP_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 DRV_QUIET(cuCtxGetDevice)(CUdevice *dev)
 {
 	if (!initialised)

@@ -20,7 +20,7 @@
  */
 #define RT_DRIVER_PLAIN(X) \
 	X(cuInit) X(cuDeviceGetCount) X(cuDriverGetVersion) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) \
-	X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize) \
+	X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxGetDevice) X(cuCtxSetLimit) X(cuCtxSynchronize) \
 	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxReset_v2) \
 	X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocManaged) X(cuMemFree_v2) \
 	X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostRegister_v2) X(cuMemHostUnregister) \

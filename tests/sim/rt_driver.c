@@ -239,6 +239,13 @@ RT(cudaDeviceSynchronize, (void), (), "%s", "")
 	return (cudaError_t)D->cuCtxSynchronize();
 }
 
+RT_QUIET(cudaDeviceSetLimit)(enum cudaLimit limit, size_t value)
+{
+	cudaError_t r = rt_enter();
+
+	return rt_done(r ? r : (cudaError_t)rt_driver[0].cuCtxSetLimit((CUlimit)limit, value));
+}
+
 RT(cudaDeviceReset, (void), (), "%s", "")
 {
 	pt_none;

@@ -360,6 +360,11 @@ static void do_reset(char **a)
 	did((int)RT(cudaDeviceReset)());
 }
 
+static void do_limit(char **a)
+{
+	did((int)RT(cudaDeviceSetLimit)((enum cudaLimit)number(a[0]), SIZE(a[1])));
+}
+
 static void do_sync(char **a)
 {
 	TIMES(a[0])
@@ -383,7 +388,7 @@ const struct word runtime_words[] = {
 	{ "ipc", 2, do_ipc }, { "ipcclose", 1, do_ipcclose },
 	{ "extmip", 2, do_extmip }, { "extfree", 1, do_extfree }, { "format", 11, do_format },
 	{ "streams", 1, do_streams }, { "streamfree", 1, do_streamfree }, { "use", 1, do_use },
-	{ "setdevice", 1, do_setdevice }, { "reset", 0, do_reset }, { "sync", 1, do_sync },
+	{ "setdevice", 1, do_setdevice }, { "reset", 0, do_reset }, { "limit", 2, do_limit }, { "sync", 1, do_sync },
 #ifdef RUNTIME_DLOPEN
 	{ "load", 0, do_load },
 #endif

@@ -20,7 +20,7 @@ BEGIN {
 	json["TIME"] = "'type': 'number'"
 	json["REAL"] = "'type': ['number', 'null']"
 	json["BOOL"] = "'type': 'boolean'"
-	json["STR"] = json["SHORT"] = "'type': ['string', 'null']"
+	json["STR"] = json["CHARS"] = json["SHORT"] = "'type': ['string', 'null']"
 	json["PTR"] = json["STR"] ", 'pattern': '^0x[0-9a-f]+$'"
 	json["STREAM"] = json["STR"] ", 'pattern': '^(default|per-thread|0x[0-9a-f]+)$'"
 	json["DIM"] = "'type': ['array', 'null'], " three

@@ -285,7 +285,7 @@ static bool tick(void *ctx)
 	if (t->by_gap)
 		gaps_tick(&t->gaps, false);
 	launches_tick(t->view.launches);
-	return !screen_is_open() || top_view_keys(&t->view.screen);
+	return live_tick(&t->view.screen);
 }
 
 static void check_gpu_time(struct top *t)

@@ -224,7 +224,7 @@ static bool tick(void *ctx)
 {
 	struct leak *l = ctx;
 
-	return !screen_is_open() || top_view_keys(&l->screen.top);
+	return live_tick(&l->screen.top);
 }
 
 /* Returns true if reports are made every interval, in a form that fits the screen. */

@@ -45,51 +45,51 @@ static const struct field all_fields[] = {
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "user", "USER", -8, OUT_STR, AT(user) },	/* that the process runs as */
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* name of its main thread */
-	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "user", "USER", -8, OUT_CHARS, AT(user) },	/* that the process runs as */
+	{ "comm", "COMM", -15, OUT_CHARS, AT(comm) },	/* name of its main thread */
+	{ "container", NULL, -12, OUT_CHARS, AT(container) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ NULL, "GPU", -4, OUT_STR, AT(device) },
+	{ NULL, "GPU", -4, OUT_CHARS, AT(device) },
 	{ "devices", NULL, 0, OUT_PRINT, AT(device_list) },	/* array of number: devices on which it has launched or holds memory, as it numbers them */
-	{ NULL, "MEMORY", 9, OUT_STR, AT(held_text) },
+	{ NULL, "MEMORY", 9, OUT_CHARS, AT(held_text) },
 	{ "held", NULL, 0, OUT_UINT, AT(held) },	/* bytes: of memory on devices that it has allocated since tracing began, and not freed */
-	{ NULL, "GROWTH/S", 10, OUT_STR, AT(growth_text) },
+	{ NULL, "GROWTH/S", 10, OUT_CHARS, AT(growth_text) },
 	{ "growth_per_s", NULL, 0, OUT_REAL, AT(growth_rate) },	/* bytes: of held, a second */
-	{ NULL, "PINNED", 9, OUT_STR, AT(host_text) },
+	{ NULL, "PINNED", 9, OUT_CHARS, AT(host_text) },
 	{ "host_held", NULL, 0, OUT_UINT, AT(host) },	/* bytes: of pinned memory of the host */
 	{ "managed_held", NULL, 0, OUT_UINT, AT(managed) },	/* bytes: of held, managed memory */
-	{ NULL, "USED", 9, OUT_STR, AT(used_text) },
+	{ NULL, "USED", 9, OUT_CHARS, AT(used_text) },
 	{ "used", NULL, 0, OUT_UINT, AT(used) },	/* bytes: that NVML reports, on all GPUs; null if it does not */
-	{ NULL, "LAUNCH/S", 8, OUT_STR, AT(launch_text) },
+	{ NULL, "LAUNCH/S", 8, OUT_CHARS, AT(launch_text) },
 	{ "launches", NULL, 0, OUT_UINT, AT(launches) },	/* of kernels and graphs in the interval */
 	{ "graph_launches", NULL, 0, OUT_UINT, AT(graphs) },	/* of launches: of CUDA graphs */
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(launch_rate) },	/* in the interval */
 	{ "copies", NULL, 0, OUT_UINT, AT(copies) },	/* in the interval */
 	{ "copied", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of these copies */
-	{ NULL, "COPY/S", 9, OUT_STR, AT(copy_text) },
-	{ NULL, "HtoD/S", 9, OUT_STR, AT(htod_text) },
+	{ NULL, "COPY/S", 9, OUT_CHARS, AT(copy_text) },
+	{ NULL, "HtoD/S", 9, OUT_CHARS, AT(htod_text) },
 	{ "htod", NULL, 0, OUT_UINT, AT(htod) },	/* bytes: copied to devices in the interval */
-	{ NULL, "DtoH/S", 9, OUT_STR, AT(dtoh_text) },
+	{ NULL, "DtoH/S", 9, OUT_CHARS, AT(dtoh_text) },
 	{ "dtoh", NULL, 0, OUT_UINT, AT(dtoh) },	/* bytes: copied from devices in the interval */
-	{ NULL, "%WAIT", 6, OUT_STR, AT(wait_text) },
+	{ NULL, "%WAIT", 6, OUT_CHARS, AT(wait_text) },
 	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_ns) },	/* that its threads waited for the GPU in the interval, in functions that synchronize */
 	{ "wait_share", NULL, 0, OUT_REAL, AT(wait_share) },	/* of the interval; more than 1 if several threads waited */
-	{ NULL, "%JIT", 6, OUT_STR, AT(load_text) },
+	{ NULL, "%JIT", 6, OUT_CHARS, AT(load_text) },
 	{ "code_loads", NULL, 0, OUT_UINT, AT(loads) },	/* calls that load, compile or link code, or look up kernels, in the interval */
 	{ "code_load_ns", NULL, 0, OUT_UINT, AT(load_ns) },	/* of these calls, in the interval */
 	{ "code_load_share", NULL, 0, OUT_REAL, AT(load_share) },	/* of the interval; more than 1 if several threads loaded code */
-	{ NULL, "ERR/S", 6, OUT_STR, AT(error_text) },
+	{ NULL, "ERR/S", 6, OUT_CHARS, AT(error_text) },
 	{ "errors", NULL, 0, OUT_UINT, AT(errors) },	/* calls that returned an error, in the interval */
-	{ NULL, "%GPU", 6, OUT_STR, AT(gpu_text) },
+	{ NULL, "%GPU", 6, OUT_CHARS, AT(gpu_text) },
 	{ "gpu_ns", NULL, 0, OUT_UINT, AT(gpu_ns) },	/* with --gpu-time: time of kernels, graphs and copies on the GPU; null if not measured */
 	{ "gpu_share", NULL, 0, OUT_REAL, AT(gpu_share) },	/* with --gpu-time: of the interval; more than 1 if they ran beside each other */
-	{ NULL, "RANK", -9, OUT_STR, AT(rank_text) },
+	{ NULL, "RANK", -9, OUT_CHARS, AT(rank_text) },
 	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in its largest communicator of NCCL; null if there is none */
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of that communicator */
 	{ "behind", NULL, 0, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one has not; null if unknown */
 	{ "calls_in_flight", NULL, 0, OUT_UINT, AT(calls) },	/* calls that have not returned */
 	{ NULL, "HINT", -9, OUT_STR, AT(hint) },
-	{ NULL, "CALL", -1, OUT_STR, AT(call_text) },
+	{ NULL, "CALL", -1, OUT_CHARS, AT(call_text) },
 	{ "call", NULL, 0, OUT_STR, AT(call) },	/* the longest call in flight, of 100 ms or more; null if there is none */
 	{ "call_ns", NULL, 0, OUT_UINT, AT(call_ns) },	/* how long it has not returned; null if there is none */
 	{ "call_tid", NULL, 0, OUT_UINT, AT(call_tid) },	/* its thread; null if there is none */
@@ -115,12 +115,13 @@ struct top {
 	double history[HISTORY];	/* launches per second, the newest last */
 	unsigned long long lost;	/* records, so far */
 	long max_rows;
-	bool batch, once, gpu_time, live, printed;
+	bool batch, once, gpu_time, first;
 	bool containers, ranks, used, loads;	/* some process has such a column */
 	const char *sample, *account;	/* account: of -m */
 	char *who;
 	struct field wide[FIELDS], middle[FIELDS], narrow[FIELDS];
 	struct top_view screen;
+	struct live_table live;
 	struct session session;
 	struct event_loop events;
 	struct cudatop_bpf *skel;
@@ -149,7 +150,7 @@ static void choose_columns(struct top *t)
 	struct top_rows *rows = &t->rows;
 
 	for (size_t i = 0; i < rows->n; i++) {
-		t->containers |= rows->rows[i].container != NULL;
+		t->containers |= *rows->rows[i].container;
 		t->ranks |= rows->rows[i].nranks != OUT_NONE;
 		t->used |= rows->rows[i].used != OUT_NONE;
 		t->loads |= rows->rows[i].load_share >= LOADS_SHARE;
@@ -181,20 +182,14 @@ static void choose_columns(struct top *t)
 
 /* ---- Text and JSON */
 
-static void print(struct top *t)
+static void print(void *ctx)
 {
-	const struct top_rows *rows = &t->rows;
-	const size_t max = t->max_rows ? (size_t)t->max_rows : out_is_json() ? rows->n : TEXT_ROWS;
+	struct top *t = ctx;
+	const struct out_block block = {
+		.fields = t->wide, .rows = t->rows.rows, .size = sizeof(*t->rows.rows), .n = t->rows.n, .max = t->max_rows, .text_rows = TEXT_ROWS,
+	};
 
-	if (t->printed && !out_is_json())
-		putchar('\n');
-	t->printed = true;
-	out_head(t->wide);
-	for (size_t i = 0; i < rows->n && i < max; i++)
-		out_row(t->wide, &rows->rows[i]);
-	if (rows->n > max && !out_is_json())
-		printf("... and %zu more\n", rows->n - max);
-	out_line_end();
+	out_block(&block, &t->first);
 }
 
 /* ---- The screen */
@@ -276,7 +271,7 @@ static void head(void *ctx, FILE *f)
 		escape_text(f, r->comm);
 		fprintf(f, ") of %s", r->user);
 	}
-	if (r && r->container)
+	if (r && *r->container)
 		fprintf(f, " in container %s", r->container);
 }
 
@@ -303,8 +298,9 @@ static void draw(void *ctx)
 	top_view_draw(&t->screen, detail ? t->detail.n : n);
 }
 
-static void gather(struct top *t, bool whole)
+static void gather(void *ctx, bool whole)
 {
+	struct top *t = ctx;
 	const unsigned long long *lost = t->events.lost;
 
 	if (lost[LOST_RECORD] != t->lost)
@@ -320,6 +316,14 @@ static void gather(struct top *t, bool whole)
 		detail_set(&t->detail, &t->rows);
 }
 
+static void next(void *ctx)
+{
+	struct top *t = ctx;
+
+	inflight_clear(&t->rows.inflight);
+	top_rows_interval(&t->rows);
+}
+
 /* What is shown of it is read now, which ends the interval. */
 static void choose(struct top *t, int pid)
 {
@@ -328,8 +332,7 @@ static void choose(struct top *t, int pid)
 	if (!pid)
 		return;
 	gather(t, false);
-	inflight_clear(&t->rows.inflight);
-	top_rows_interval(&t->rows);
+	next(t);
 }
 
 static void press(void *ctx, int key)
@@ -363,24 +366,16 @@ static void open_screen(struct top *t)
 	t->screen = (struct top_view){
 		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line, .above = above,
 	};
-	t->live = live_start(&t->session, &t->events, t->batch || t->once);
+	live_start(&t->session, &t->events, t->batch || t->once);
 }
 
 /* ---- The tool's hooks */
 
 static void report(void *ctx)
 {
-	struct top *t = ctx;
+	const struct top *t = ctx;
 
-	if (screen_is_open() && t->screen.paused)
-		return;
-	gather(t, false);
-	if (screen_is_open())
-		draw(t);
-	else
-		print(t);
-	inflight_clear(&t->rows.inflight);
-	top_rows_interval(&t->rows);
+	live_report(&t->live);
 }
 
 static bool tick(void *ctx)
@@ -389,7 +384,7 @@ static bool tick(void *ctx)
 
 	if (t->gpu_time)
 		gpu_time_tick(&t->gpu);
-	return !screen_is_open() || top_view_keys(&t->screen);
+	return live_tick(&t->screen);
 }
 
 static void on_end(void *ctx, const struct process_event *e)
@@ -502,7 +497,7 @@ static void start(void *ctx)
 	inflight_start(&t->rows.inflight);
 	open_screen(t);
 	t->events.calm_ms = t->gpu_time ? CALM_GPU_MS : CALM_MS;
-	t->events.wake = t->live ? STDIN_FILENO : -1;
+	t->events.wake = t->session.live ? STDIN_FILENO : -1;
 }
 
 static int stop(void *ctx, int sig)
@@ -512,10 +507,7 @@ static int stop(void *ctx, int sig)
 	screen_close();
 	if (t->gpu_time)
 		gpu_time_stop(&t->gpu);
-	if (!t->live && !t->events.counted_out) {
-		gather(t, !t->events.interval_ns);
-		print(t);
-	}
+	live_stop(&t->live, &t->session, &t->events);
 	return sig;
 }
 
@@ -536,6 +528,7 @@ int main(int argc, char **argv)
 {
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+		.live = { &top.screen, &top, gather, print, next }, .first = true,
 	};
 	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES |
 				 (NCCL_CLASSES & ~(1u << CUDA_GROUP));

@@ -37,8 +37,8 @@ struct line {
 	int pid;
 	unsigned int device;
 	bool complete;
-	const char *ranks, *comm, *container, *func;
-	char ranks_text[24], comm_text[16], container_text[CONTAINER_ID];
+	char ranks[24], comm[16], container[CONTAINER_ID];	/* "": unknown, or none */
+	const char *func;
 };
 
 OUT_WORD(row_type, "rank");
@@ -50,12 +50,12 @@ static const struct field all_fields[] = {
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "communicator", "COMMUNICATOR", -18, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
 	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t */
-	{ NULL, "RANK", -9, OUT_STR, AT(ranks) },
+	{ NULL, "RANK", -9, OUT_CHARS, AT(ranks) },
 	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* of the thread that called last */
-	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "comm", "COMM", -15, OUT_CHARS, AT(comm) },	/* of the thread that called last */
+	{ "container", NULL, -12, OUT_CHARS, AT(container) },
 	{ "device", "DEVICE", 6, OUT_DEVICE, AT(device) },	/* of the last operation; null if unknown */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
 	{ "operations", NULL, 0, OUT_UINT, AT(operations) },	/* begun in the interval */
@@ -90,10 +90,11 @@ struct top {
 	double interval;	/* s */
 	int sort;		/* enum sort */
 	long rows;
-	bool batch, live, printed, reverse;
+	bool batch, first, reverse;
 	char *who;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct top_view screen;
+	struct live_table live;
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -127,11 +128,11 @@ static void add_line(void *ctx, const struct communicator *m)
 	l->rate = t->interval > 0 ? l->operations / t->interval : 0;
 	l->per_s = t->interval > 0 ? l->bytes / t->interval : 0;
 	l->late = l->met ? (total->late - before->late) / l->met : OUT_NONE;
-	memcpy(l->comm_text, m->comm, sizeof(m->comm));
+	memcpy(l->comm, m->comm, sizeof(m->comm));
 	if (container)
-		snprintf(l->container_text, sizeof(l->container_text), "%s", container);
+		snprintf(l->container, sizeof(l->container), "%s", container);
 	if (m->nranks)
-		snprintf(l->ranks_text, sizeof(l->ranks_text), "%d/%d", m->rank, m->nranks);
+		snprintf(l->ranks, sizeof(l->ranks), "%d/%d", m->rank, m->nranks);
 }
 
 static int descending(unsigned long long a, unsigned long long b)
@@ -179,18 +180,12 @@ static void sort_lines(struct top *t)
 {
 	if (t->n)
 		qsort_r(t->lines, t->n, sizeof(*t->lines), by_sort, t);
-	for (size_t i = 0; i < t->n; i++) {
-		struct line *l = &t->lines[i];
-
-		l->ranks = *l->ranks_text ? l->ranks_text : NULL;
-		l->comm = l->comm_text;
-		l->container = *l->container_text ? l->container_text : NULL;
-	}
 }
 
 /* What was called since the last interval or, if whole, since tracing began. */
-static void gather(struct top *t, bool whole)
+static void gather(void *ctx, bool whole)
 {
+	struct top *t = ctx;
 	const unsigned long long *lost = t->events.lost;
 	unsigned long long now = clock_ns();
 
@@ -203,24 +198,20 @@ static void gather(struct top *t, bool whole)
 	communicators_each(&t->communicators, add_line, t);
 	sort_lines(t);
 	for (size_t i = 0; i < t->n; i++)
-		if (t->lines[i].container)
+		if (*t->lines[i].container)
 			columns_show(t->fields, "container", "CONTAINER");
 }
 
 /* ---- Text, JSON and the screen */
 
-static void print(struct top *t)
+static void print(void *ctx)
 {
-	size_t max = t->rows ? (size_t)t->rows : out_is_json() ? t->n : TEXT_ROWS;
+	struct top *t = ctx;
+	const struct out_block block = {
+		.fields = t->fields, .rows = t->lines, .size = sizeof(*t->lines), .n = t->n, .max = t->rows, .text_rows = TEXT_ROWS,
+	};
 
-	if (t->printed && !out_is_json())
-		putchar('\n');
-	t->printed = true;
-	out_head(t->fields);
-	for (size_t i = 0; i < t->n && i < max; i++)
-		out_row(t->fields, &t->lines[i]);
-	if (t->n > max && !out_is_json())
-		printf("... and %zu more\n", t->n - max);
+	out_block(&block, &t->first);
 	inflight_collect(&t->inflight);
 	inflight_view(&t->inflight);
 }
@@ -274,31 +265,31 @@ static void open_screen(struct top *t)
 	t->screen = (struct top_view){
 		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line,
 	};
-	t->live = live_start(&t->session, &t->events, t->batch);
+	live_start(&t->session, &t->events, t->batch);
 }
 
 /* ---- The tool's hooks */
 
-static void report(void *ctx)
+static void next(void *ctx)
 {
 	struct top *t = ctx;
 
-	if (screen_is_open() && t->screen.paused)
-		return;
-	gather(t, false);
-	if (screen_is_open())
-		draw(t);
-	else
-		print(t);
 	communicators_interval(&t->communicators);
 	process_tidy(&t->session.processes);
+}
+
+static void report(void *ctx)
+{
+	const struct top *t = ctx;
+
+	live_report(&t->live);
 }
 
 static bool tick(void *ctx)
 {
 	struct top *t = ctx;
 
-	return !screen_is_open() || top_view_keys(&t->screen);
+	return live_tick(&t->screen);
 }
 
 static void on_end(void *ctx, const struct process_event *e)
@@ -352,11 +343,7 @@ static int stop(void *ctx, int sig)
 {
 	struct top *t = ctx;
 
-	screen_close();
-	if (!t->live && !t->events.counted_out) {
-		gather(t, !t->events.interval_ns);
-		print(t);
-	}
+	live_stop(&t->live, &t->session, &t->events);
 	return sig;
 }
 
@@ -374,6 +361,7 @@ int main(int argc, char **argv)
 {
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+		.live = { &top.screen, &top, gather, print, next }, .first = true,
 	};
 	const unsigned classes = NCCL_CLASSES;
 	int status;

@@ -290,6 +290,20 @@ static void str_json(const void *at)
 		put_null();
 }
 
+static int chars_text(FILE *file, const struct field *f, const void *at)
+{
+	const char *s = at;
+
+	return *s ? str_text(file, f, &s) : put_none(file, f);
+}
+
+static void chars_json(const void *at)
+{
+	const char *s = at;
+
+	str_json(*s ? &s : &(const char *){ NULL });
+}
+
 static void bool_json(const void *at)
 {
 	fputs(*(const bool *)at ? "true" : "false", stdout);
@@ -324,6 +338,7 @@ const struct field_type field_size = { size_text, NULL, uint_json };
 const struct field_type field_int = { int_text, NULL, int_json };
 const struct field_type field_ptr = { ptr_text, NULL, ptr_json };
 const struct field_type field_str = { str_text, NULL, str_json };
+const struct field_type field_chars = { chars_text, NULL, chars_json };
 const struct field_type field_time = { time_text, NULL, time_json };
 const struct field_type field_us = { us_text, NULL, uint_json };
 const struct field_type field_dim = { dim_text, NULL, dim_json };

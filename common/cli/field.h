@@ -29,7 +29,7 @@ struct field_type {
 	void (*json)(const void *at);
 };
 
-extern const struct field_type field_uint, field_size, field_int, field_ptr, field_str, field_time, field_us,
+extern const struct field_type field_uint, field_size, field_int, field_ptr, field_str, field_chars, field_time, field_us,
 	field_dim, field_bool, field_hist, field_rows, field_real, field_print;
 
 #define OUT_END   NULL		/* the last field */
@@ -38,6 +38,7 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 #define OUT_INT   (&field_int)	/* int */
 #define OUT_PTR   (&field_ptr)	/* unsigned long long: 0x…, a string in JSON */
 #define OUT_STR   (&field_str)	/* const char *, escaped; NULL prints as - and null */
+#define OUT_CHARS (&field_chars)	/* char[], escaped; "" prints as - and null */
 #define OUT_TIME  (&field_time)	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm in local
 				 * time, .mmmmmm if the column is wide enough, seconds since the epoch in JSON */
 #define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, scaled if the column

@@ -86,3 +86,18 @@ void out_row(const struct field *f, const void *row)
 			f->type->text_below((const char *)row + f->at);
 	out_line_end();
 }
+
+void out_block(const struct out_block *b, bool *first)
+{
+	const size_t max = b->max ? (size_t)b->max : out_is_json() ? b->n : (size_t)b->text_rows;
+
+	if (!*first && !out_is_json())
+		putchar('\n');
+	*first = false;
+	out_head(b->fields);
+	for (size_t i = 0; i < b->n && i < max; i++)
+		out_row(b->fields, (const char *)b->rows + i * b->size);
+	if (b->n > max && !out_is_json())
+		printf("... and %zu more\n", b->n - max);
+	out_line_end();
+}

@@ -2,6 +2,8 @@
 /* Prints rows of fields, as aligned text or JSON lines. */
 #ifndef ROW_H
 #define ROW_H
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include "cli/field.h"
 
@@ -10,6 +12,18 @@ void out_head(const struct field *fields);
 
 /* Prints one row. */
 void out_row(const struct field *fields, const void *row);
+
+/* A table, of which at most max rows are printed; 0: all as JSON, else text_rows. */
+struct out_block {
+	const struct field *fields;
+	const void *rows;
+	size_t size, n;		/* of a row, bytes; rows */
+	long max;
+	int text_rows;
+};
+
+/* Prints head, rows, and how many more there are; in text, an empty line before it unless it is the *first, which is cleared. */
+void out_block(const struct out_block *b, bool *first);
 
 /* Prints a row as a JSON object, without a newline. */
 void out_object(const struct field *fields, const void *row);

@@ -112,6 +112,7 @@ void call_top_start(struct call_top *t)
 	t->screen.title = title;
 	t->screen.head = head;
 	t->screen.line = line;
+	t->first = true;
 	call_stats_start(&t->calls);
 }
 
@@ -124,17 +125,12 @@ bool call_top_tick(struct call_top *t)
 
 static void print(struct call_top *t)
 {
-	size_t max = t->rows ? (size_t)t->rows : out_is_json() ? t->n : TEXT_ROWS;
+	const struct out_block block = {
+		.fields = t->fields, .rows = t->stats, .size = sizeof(*t->stats), .n = t->n, .max = t->rows, .text_rows = TEXT_ROWS,
+	};
 
 	sort(t);
-	if (t->printed && !out_is_json())
-		putchar('\n');
-	t->printed = true;
-	out_head(t->fields);
-	for (size_t i = 0; i < t->n && i < max; i++)
-		out_row(t->fields, &t->stats[i]);
-	if (t->n > max && !out_is_json())
-		printf("... and %zu more\n", t->n - max);
+	out_block(&block, &t->first);
 }
 
 static void print_folded(const struct call_top *t)

@@ -24,7 +24,7 @@ struct call_top {
 	struct top_view screen;		/* only who */
 	/* state */
 	struct call_stats_set calls;
-	bool printed;			/* a block of text, so an empty line precedes the next */
+	bool first;			/* no block has been printed */
 	bool reverse;
 	struct call_stats *stats;	/* the rows of calls, in the order shown */
 	size_t n;

@@ -18,4 +18,42 @@ static inline bool live_start(struct session *t, struct event_loop *e, bool batc
 	return t->live;
 }
 
+/* A table that each interval makes anew. */
+struct live_table {
+	struct top_view *screen;
+	void *ctx;			/* passed to the functions */
+	void (*gather)(void *ctx, bool whole);	/* ends the interval: sets its rows or, if whole, those since tracing began */
+	void (*print)(void *ctx);	/* the rows, as text or JSON */
+	void (*next)(void *ctx);	/* the next interval begins */
+};
+
+/* For event_loop.report, unless the screen is paused. */
+static inline void live_report(const struct live_table *l)
+{
+	if (screen_is_open() && l->screen->paused)
+		return;
+	l->gather(l->ctx, false);
+	if (screen_is_open())
+		l->screen->draw(l->screen->ctx);
+	else
+		l->print(l->ctx);
+	l->next(l->ctx);
+}
+
+/* For event_loop.tick: false if the user quits. */
+static inline bool live_tick(struct top_view *screen)
+{
+	return !screen_is_open() || top_view_keys(screen);
+}
+
+/* Call after the loop: closes the screen or, if there was none, prints what the last report has not. */
+static inline void live_stop(const struct live_table *l, const struct session *t, const struct event_loop *e)
+{
+	screen_close();
+	if (t->live || e->counted_out)
+		return;
+	l->gather(l->ctx, !e->interval_ns);
+	l->print(l->ctx);
+}
+
 #endif

@@ -225,10 +225,10 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
 		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN,
 	};
-	memcpy(r->comm_copy, p->comm, sizeof(p->comm));
-	memcpy(r->user_copy, p->user, sizeof(p->user));
+	memcpy(r->comm, p->comm, sizeof(p->comm));
+	memcpy(r->user, p->user, sizeof(p->user));
 	if (container)
-		snprintf(r->container_copy, sizeof(r->container_copy), "%s", container);
+		snprintf(r->container, sizeof(r->container), "%s", container);
 	set_counts(t, r, p, whole);
 	if (p == top_process_find(&t->processes, p->pid))	/* memory is kept by pid */
 		set_kinds(t, r);
@@ -295,44 +295,38 @@ static void share_text(char text[TOP_TEXT], double share)
 		snprintf(text, TOP_TEXT, "%.1f", 100 * share);
 }
 
+static void rank_text(struct top_row *r)
+{
+	const bool behind = r->behind != OUT_NONE && r->behind;
+
+	if (r->nranks == OUT_NONE)
+		strcpy(r->rank_text, "-");
+	else
+		snprintf(r->rank_text, sizeof(r->rank_text), behind ? "%llu/%llu -%llu" : "%llu/%llu", r->rank, r->nranks, r->behind);
+}
+
 static void set_texts(struct top_row *r)
 {
-	const char **to[] = {
-		&r->device, &r->held_text, &r->growth_text, &r->host_text, &r->launch_text, &r->htod_text, &r->dtoh_text, &r->copy_text,
-		&r->wait_text, &r->error_text, &r->gpu_text, &r->rank_text, &r->call_text, &r->used_text, &r->load_text,
-	};
-
-	device_range(r->texts[0], r->devices);
+	device_range(r->device, r->devices);
 	if (!r->devices && (r->launches || r->held))
-		snprintf(r->texts[0], TOP_TEXT, "?");
-	snprintf(r->texts[1], TOP_TEXT, "%s", r->held || r->complete ? out_bytes(r->held) : "-");
-	snprintf(r->texts[2], TOP_TEXT, "%s", r->growth_rate ? out_change(r->growth_rate) : "0");
-	snprintf(r->texts[3], TOP_TEXT, "%s", r->host || r->complete ? out_bytes(r->host) : "-");
-	rate_text(r->texts[4], r->launch_rate);
-	bytes_per_s(r->texts[5], r->htod_rate);
-	bytes_per_s(r->texts[6], r->dtoh_rate);
-	bytes_per_s(r->texts[7], r->copy_rate);
-	share_text(r->texts[8], r->wait_share);
-	rate_text(r->texts[9], r->error_rate);
-	share_text(r->texts[10], r->gpu_share);
-	if (r->nranks == OUT_NONE)
-		snprintf(r->texts[11], TOP_TEXT, "-");
-	else if (r->behind == OUT_NONE || !r->behind)
-		snprintf(r->texts[11], TOP_TEXT, "%llu/%llu", r->rank, r->nranks);
-	else
-		snprintf(r->texts[11], TOP_TEXT, "%llu/%llu -%llu", r->rank, r->nranks, r->behind);
+		strcpy(r->device, "?");
+	snprintf(r->held_text, TOP_TEXT, "%s", r->held || r->complete ? out_bytes(r->held) : "-");
+	snprintf(r->growth_text, TOP_TEXT, "%s", r->growth_rate ? out_change(r->growth_rate) : "0");
+	snprintf(r->host_text, TOP_TEXT, "%s", r->host || r->complete ? out_bytes(r->host) : "-");
+	snprintf(r->used_text, TOP_TEXT, "%s", out_amount(r->used, OUT_UNIT_BYTES));
+	rate_text(r->launch_text, r->launch_rate);
+	bytes_per_s(r->htod_text, r->htod_rate);
+	bytes_per_s(r->dtoh_text, r->dtoh_rate);
+	bytes_per_s(r->copy_text, r->copy_rate);
+	rate_text(r->error_text, r->error_rate);
+	share_text(r->wait_text, r->wait_share);
+	share_text(r->load_text, r->load_share);
+	share_text(r->gpu_text, r->gpu_share);
+	rank_text(r);
 	if (r->call)
-		snprintf(r->texts[12], TOP_TEXT, "%s %.26s", out_ns(r->call_ns), r->call);
+		snprintf(r->call_text, sizeof(r->call_text), "%s %.26s", out_ns(r->call_ns), r->call);
 	else
-		snprintf(r->texts[12], TOP_TEXT, "-");
-	snprintf(r->texts[13], TOP_TEXT, "%s", out_amount(r->used, OUT_UNIT_BYTES));
-	share_text(r->texts[14], r->load_share);
-	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
-		*to[i] = r->texts[i];
-	r->comm = r->comm_copy;
-	r->user = r->user_copy;
-	r->container = *r->container_copy ? r->container_copy : NULL;
-	r->device_list = (struct out_print){ print_devices, &r->devices };
+		strcpy(r->call_text, "-");
 }
 
 /* ---- Order */
@@ -383,8 +377,8 @@ void top_rows_sort(struct top_rows *t)
 {
 	if (t->n)
 		qsort_r(t->rows, t->n, sizeof(*t->rows), by_sort, t);
-	for (size_t i = 0; i < t->n; i++)	/* their texts are in them */
-		set_texts(&t->rows[i]);
+	for (size_t i = 0; i < t->n; i++)
+		t->rows[i].device_list = (struct out_print){ print_devices, &t->rows[i].devices };
 }
 
 void top_rows_gather(struct top_rows *t, bool whole)
@@ -411,6 +405,8 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	communicators_each(&t->communicators, set_rank, t);
 	if (t->gpu)
 		set_gpu(t, whole);
+	for (size_t i = 0; i < t->n; i++)
+		set_texts(&t->rows[i]);
 	top_rows_sort(t);
 }
 

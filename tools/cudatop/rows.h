@@ -10,17 +10,19 @@
 #include "model/inflight.h"
 #include "model/memory.h"
 #include "nvml/nvml.h"
+#include "proc/cgroup.h"
 
 #define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid"
 enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_SORTS };
 
-enum { TOP_TEXT = 72 };
+enum { TOP_TEXT = 16 };
 
 struct top_row {
 	unsigned long long time;
 	double interval;		/* s */
 	int pid;
-	const char *user, *comm, *container;	/* container: NULL: none */
+	char user[16], comm[16];
+	char container[CONTAINER_ID];	/* "": none */
 	bool complete;
 	unsigned long long devices;	/* as in struct top_process */
 	unsigned long long held, host, managed;	/* bytes */
@@ -36,12 +38,11 @@ struct top_row {
 	double gpu_share;		/* NAN: not measured */
 	const char *hint;		/* set by the tool: cudatop/hints.h */
 	unsigned long long rank, nranks, behind;	/* in its largest communicator; OUT_NONE: not known */
-	/* as text */
 	struct out_print device_list;
-	const char *device, *held_text, *growth_text, *host_text, *launch_text, *htod_text, *dtoh_text, *copy_text, *wait_text, *error_text,
-		*gpu_text, *rank_text, *call_text, *used_text, *load_text;
-	char texts[15][TOP_TEXT];
-	char comm_copy[16], user_copy[16], container_copy[13];	/* of processes that are dropped before the row */
+	/* as text */
+	char device[TOP_TEXT], held_text[TOP_TEXT], growth_text[TOP_TEXT], host_text[TOP_TEXT], used_text[TOP_TEXT];
+	char launch_text[TOP_TEXT], htod_text[TOP_TEXT], dtoh_text[TOP_TEXT], copy_text[TOP_TEXT], error_text[TOP_TEXT];
+	char wait_text[TOP_TEXT], load_text[TOP_TEXT], gpu_text[TOP_TEXT], rank_text[64], call_text[64];
 };
 
 struct top_rows {

@@ -29,7 +29,7 @@ BEGIN {
 	json["object"] = "'type': 'object'"
 	json["any"] = "'type': ['number', 'string', 'array', 'object', 'null']"
 	json["array of string"] = "'type': ['array', 'null'], 'items': { 'type': 'string' }"
-	json["array of number"] = "'type': 'array', 'items': { 'type': 'integer' }"
+	json["DEVICES"] = "'type': 'array', 'items': { 'type': 'integer' }"
 	json["array of process"] = "'type': 'array', 'items': " reference("process")
 	json["array of node"] = "'type': 'array', 'items': " reference("node")
 }

@@ -214,6 +214,28 @@ fails 2 '--once cannot be combined with an interval' cudatop --once 1
 fails 2 "--sort: 'size'" cudatop -s size
 kill "$first" "$second"
 
+it "--tree: children come below their parents"
+family="$bin/mem launch 11 sleep 100 forkexec '(' launch 7 sleep 100 fork '(' launch 3 sleep 100 ')' join ')' join"
+run cudatop --tree -s pid -bc "$family; $bin/mem launch 5"
+equal "$(sed -n 's/^[0-9].\{16\}\( *[a-z]*\) .*/\1/p' "$tmp/out")" 'mem
+  exe
+    exe
+mem'
+run cudatop --tree -s launches -jc "$family"
+equal "$(jq -r .launches "$tmp/out" | paste -sd' ')" '11 7 3'
+equal "$(jq -s '.[1].parent == .[0].pid and .[2].parent == .[1].pid and .[0].parent == null' "$tmp/out")" true
+run cudatop -jc "$bin/mem launch 1"
+json 1 'has("parent") | not'
+silent
+
+it "--filter: rows with a text, in any case"
+run cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
+lines 1 ' mem +'
+lines 0 ' other +'
+run cudatop --filter no-such -jc "$bin/mem launch 3"
+json 0 true
+fails 2 "' is longer than 63 bytes" cudatop --filter "$(printf %064d 0)" -c true
+
 it "live: the mark chooses a process, Enter shows its call with the stack and the commands that show more"
 if command -v tmux >/dev/null; then
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 7 1m sync 1 & pid=$!
@@ -243,6 +265,47 @@ if command -v tmux >/dev/null; then
 	on_screen "^  cudatrace -e jit -k -p $pid +code that is loaded or compiled"
 	term send-keys x q
 	screen_gone
+
+	it "live: / types a filter, which is in the title; Escape clears it; the mark is on a row that is shown"
+	"$bin/mem" rename alpha malloc 1 1m fork '(' rename beta malloc 1 2m sleep 60000 ')' sleep 60000 & pid=$!
+	until_true pgrep -P "$pid" >/dev/null
+	child=$(pgrep -P "$pid")
+	pids="$pids $pid $child"
+	for size in '80 24 10' '200 50 19'; do
+		column=${size##* }
+		screen ${size% *} "$O/cudatop -p $pid,$child --filter gamma"
+		on_screen '^[0-9:]+  filter: gamma  '
+		on_screen 'HINT'
+		lines 0 ' (alpha|beta) '
+		term send-keys Escape /
+		on_screen '^[0-9:]+  filter: _  '
+		on_screen ' alpha '
+		term send-keys q BSpace ALPX BSpace
+		on_screen '^[0-9:]+  filter: ALP_  '
+		lines 0 ' beta '
+		term send-keys Enter p
+		on_screen '^[0-9:]+  filter: ALP  \[paused\]  '
+		term send-keys p Down Enter
+		on_screen "^pid $pid \\(alpha\\) of "
+		term send-keys / Escape
+		on_screen '^[0-9:]+  filter: ALP  '
+		on_screen ' alpha '
+		term send-keys Escape
+		on_screen ' beta '
+		lines 0 'filter: '
+		term send-keys F5
+		on_screen "^.{$column}beta"
+		term send-keys t F1
+		on_screen 't, F5  children below their parents'
+		on_screen '/, F4  show only lines with a text'
+		term send-keys x
+		on_screen "^.{$((column - 2))}beta"
+		term send-keys F10
+		on_screen '^ended 0'
+	done
+	screen_gone
+	kill "$child"
+	wait "$pid" 2>/dev/null
 
 	it "live: a terminal of 80 columns has the hint, and its command without scrolling"
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!

@@ -32,6 +32,7 @@ static const struct usage usage = {
 	"  cudatop                  # every process, live\n"
 	"  cudatop -s wait          # those that wait for the GPU the most first\n"
 	"  cudatop --once           # one block, of one second\n"
+	"  cudatop --tree --filter python # processes of Python, below their parents\n"
 	"  cudatop -j 5 12          # as JSON, every 5 seconds, 12 times\n"
 	"  cudatop -m 4711          # of what the memory of process 4711 consists\n"
 	"  cudatop --gpu-time -bc ./train # also its time on the GPU\n",
@@ -46,11 +47,13 @@ static const struct field all_fields[] = {
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "user", "USER", -8, OUT_CHARS, AT(user) },	/* that the process runs as */
-	{ "comm", "COMM", -15, OUT_CHARS, AT(comm) },	/* name of its main thread */
+	{ "parent", NULL, 0, OUT_UINT, AT(parent) },	/* with --tree: pid of its nearest ancestor that has a row; null if there is none */
+	{ "comm", NULL, 0, OUT_CHARS, AT(comm) },	/* name of its main thread */
+	{ NULL, "COMM", -15, OUT_CHARS, AT(comm_text) },
 	{ "container", NULL, -12, OUT_CHARS, AT(container) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ NULL, "GPU", -4, OUT_CHARS, AT(device) },
-	{ "devices", NULL, 0, OUT_PRINT, AT(device_list) },	/* array of number: devices on which it has launched or holds memory, as it numbers them */
+	{ "devices", NULL, 0, OUT_DEVICES, AT(devices) },	/* devices on which it has launched or holds memory, as it numbers them */
 	{ NULL, "MEMORY", 9, OUT_CHARS, AT(held_text) },
 	{ "held", NULL, 0, OUT_UINT, AT(held) },	/* bytes: of memory on devices that it has allocated since tracing began, and not freed */
 	{ NULL, "GROWTH/S", 10, OUT_CHARS, AT(growth_text) },
@@ -115,6 +118,7 @@ struct top {
 	double history[HISTORY];	/* launches per second, the newest last */
 	unsigned long long lost;	/* records, so far */
 	long max_rows;
+	const char *filter;
 	bool batch, once, gpu_time, first;
 	bool containers, ranks, used, loads;	/* some process has such a column */
 	const char *sample, *account;	/* account: of -m */
@@ -164,6 +168,8 @@ static void choose_columns(struct top *t)
 		hide(t->wide, "RANK");
 	if (!t->loads)
 		hide(t->wide, "%JIT");
+	if (!t->rows.tree)
+		columns_remove(t->wide, "parent");
 	if (!t->gpu_time) {
 		hide(t->wide, "%GPU");
 		columns_remove(t->wide, "gpu_ns");
@@ -182,14 +188,33 @@ static void choose_columns(struct top *t)
 
 /* ---- Text and JSON */
 
+/* What a filter is looked for in: a narrow terminal has not all of it. */
+static void words(void *ctx, FILE *f, size_t i)
+{
+	const struct top *t = ctx;
+	const struct top_row *r = &t->rows.rows[i];
+
+	fprintf(f, "%d %s %s %s %s %s", r->pid, r->user, r->comm, r->container, r->hint, r->call ?: "");
+}
+
+static void drop_filtered(struct top *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (top_view_has(&t->screen, i))
+			t->rows.rows[n++] = t->rows.rows[i];
+	t->rows.n = n;
+}
+
 static void print(void *ctx)
 {
 	struct top *t = ctx;
-	const struct out_block block = {
-		.fields = t->wide, .rows = t->rows.rows, .size = sizeof(*t->rows.rows), .n = t->rows.n, .max = t->max_rows, .text_rows = TEXT_ROWS,
-	};
 
-	out_block(&block, &t->first);
+	drop_filtered(t);
+	out_block(&(struct out_block){
+		.fields = t->wide, .rows = t->rows.rows, .size = sizeof(*t->rows.rows), .n = t->rows.n, .max = t->max_rows, .text_rows = TEXT_ROWS,
+	}, &t->first);
 }
 
 /* ---- The screen */
@@ -294,6 +319,7 @@ static void draw(void *ctx)
 	if (!detail)
 		top_rows_sort(&t->rows);
 	t->screen.selects = !detail;
+	t->screen.page = detail;
 	t->screen.nabove = detail ? 0 : 1 + t->rows.nvml.ndevices;
 	top_view_draw(&t->screen, detail ? t->detail.n : n);
 }
@@ -340,17 +366,20 @@ static void press(void *ctx, int key)
 	static const char keys[] = "MGLCWEOP";	/* in the order of enum top_sort */
 	struct top *t = ctx;
 	const int sort = top_view_index(keys, key);
+	const long row = t->screen.marked;
 	const bool detail = t->rows.processes.detail.pid;
 
-	if (key == SCREEN_ENTER && !detail && t->rows.n)
-		choose(t, t->rows.rows[t->screen.selected < (long)t->rows.n ? t->screen.selected : 0].pid);
-	else if (detail && (key == SCREEN_ESCAPE || key == SCREEN_ENTER))
+	if (key == SCREEN_ENTER && !detail && row >= 0 && row < (long)t->rows.n)
+		choose(t, t->rows.rows[row].pid);
+	else if (detail && (key == SCREEN_ESCAPE || key == SCREEN_BACKSPACE || key == SCREEN_ENTER))
 		choose(t, 0);
 	if (sort >= 0)
 		t->rows.sort = sort;
 	if (key == 's')
 		t->rows.sort = (t->rows.sort + 1) % TOP_SORTS;
 	t->rows.reverse ^= key == 'r';
+	if (key == 't' || key == SCREEN_TREE)
+		top_rows_set_tree(&t->rows, !t->rows.tree);
 }
 
 static void open_screen(struct top *t)
@@ -360,12 +389,16 @@ static void open_screen(struct top *t)
 		"  Escape, Enter  back to the processes",
 		"  M memory  G growth  L launches  C copies  W waits  E errors  O call  P pid",
 		"         sort by this; s: by the next one; r: reverse the order",
+		"  t, F5  children below their parents",
 		NULL
 	};
 
 	t->screen = (struct top_view){
-		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line, .above = above,
+		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line, .words = words,
+		.above = above,
 	};
+	if (t->filter)
+		strcpy(t->screen.filter, t->filter);
 	live_start(&t->session, &t->events, t->batch || t->once);
 }
 
@@ -422,6 +455,8 @@ static void check(void *ctx)
 
 	if (t->sample && !t->gpu_time)
 		usage_error("--sample requires --gpu-time");
+	if (t->filter && strlen(t->filter) >= TOP_FILTER)
+		usage_error("--filter: '%s' is longer than %d bytes", t->filter, TOP_FILTER - 1);
 	if (t->once && t->events.interval_ns)
 		usage_error("--once cannot be combined with an interval");
 	if (t->once) {
@@ -539,6 +574,8 @@ int main(int argc, char **argv)
 		OPT_NUM('r', "rows", "ROWS", &top.max_rows, 1, "show at most ROWS rows; default: 40, all in JSON and live"),
 		OPT_CHOICE('s', "sort", TOP_SORT_WORDS, &top.rows.sort, "sort order; default: memory"),
 		OPT_STR('m', "memory", "PID", &top.account, "print of what the memory of a process consists"),
+		OPT_FLAG(0, "tree", &top.rows.tree, "children below their parents"),
+		OPT_STR(0, "filter", "TEXT", &top.filter, "only rows with TEXT in PID, user, command, container, hint or call"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_END

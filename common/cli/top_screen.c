@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <curses.h>
 #include <errno.h>
 #include <locale.h>
@@ -10,8 +11,8 @@
 #include "cli/out.h"
 #include "cli/top_screen.h"
 
-/* The key, and how long a byte of a longer sequence may take, ms. */
-enum { ESCAPE = 27, ESCAPE_MS = 25 };
+/* Two keys, and how long a byte of a longer sequence may take, ms. */
+enum { ESCAPE = 27, DELETE = 127, ESCAPE_MS = 25 };
 
 static SCREEN *screen;
 static int line;
@@ -85,8 +86,19 @@ static int screen_key(void)
 	case '\r':
 		return SCREEN_ENTER;
 	case ESCAPE:
-	case KEY_BACKSPACE:
 		return SCREEN_ESCAPE;
+	case KEY_BACKSPACE:
+	case DELETE:
+	case '\b':
+		return SCREEN_BACKSPACE;
+	case KEY_F(1):
+		return SCREEN_HELP;
+	case KEY_F(4):
+		return SCREEN_FILTER;
+	case KEY_F(5):
+		return SCREEN_TREE;
+	case KEY_F(10):
+		return SCREEN_QUIT;
 	}
 	return c;
 }
@@ -194,7 +206,8 @@ static void draw_help(const struct top_view *v)
 		screen_line(SCREEN_PLAIN, v->help[i]);
 	screen_line(SCREEN_PLAIN, v->selects ? "  arrows, Page Up, Page Down, Home  choose a line, scroll sideways" :
 					       "  arrows, Page Up, Page Down, Home  scroll, also sideways");
-	screen_line(SCREEN_PLAIN, "  space, p  pause        q  quit");
+	screen_line(SCREEN_PLAIN, "  /, F4  show only lines with a text; Enter keeps it, Escape clears it");
+	screen_line(SCREEN_PLAIN, "  space, p  pause        h, ?, F1  help        q, F10  quit");
 	screen_line(SCREEN_PLAIN, "");
 	screen_line(SCREEN_PLAIN, "  press any key to return");
 }
@@ -227,8 +240,14 @@ static void draw_title(const struct top_view *v)
 	FILE *f = top_view_line(&buf, &size);
 
 	fprintf(f, "%s  ", out_clock());
+	if (v->filtering || *v->filter) {
+		fputs("filter: ", f);
+		escape_text(f, v->filter);
+		fputs(v->filtering ? "_  " : "  ", f);
+	}
+	fputs(v->paused ? "[paused]  " : "", f);
 	v->title(v->ctx, f);
-	fprintf(f, "%s  (h: help)  ", v->paused ? "  [paused]" : "");
+	fputs("  (h: help)  ", f);
 	escape_text(f, v->who);
 	put(SCREEN_BOLD, f, &buf);
 	for (size_t i = 0; i < v->nabove; i++) {
@@ -238,9 +257,95 @@ static void draw_title(const struct top_view *v)
 	}
 }
 
+/* ---- The filter */
+
+bool top_view_has(const struct top_view *v, size_t i)
+{
+	size_t size;
+	char *buf;
+	FILE *f;
+	bool has;
+
+	if (!*v->filter || v->page)
+		return true;
+	f = top_view_line(&buf, &size);
+	(v->words ?: v->line)(v->ctx, f, i);
+	fclose(f);
+	has = strcasestr(buf, v->filter);
+	free(buf);
+	return has;
+}
+
+/* Returns the indexes of the lines that are shown, *nshown of them.  The caller frees them. */
+static size_t *lines_shown(const struct top_view *v, size_t n, size_t *nshown)
+{
+	size_t *shown = xcalloc(n + 1, sizeof(*shown));
+
+	*nshown = 0;
+	for (size_t i = 0; i < n; i++)
+		if (top_view_has(v, i))
+			shown[(*nshown)++] = i;
+	return shown;
+}
+
+/* Removes the last character: bytes after its first begin with the bits 10. */
+static void drop_character(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && (text[--len] & 0xc0) == 0x80)
+		;
+	text[len] = '\0';
+}
+
+/* Returns false for a key that is not part of the filter's text. */
+static bool edit_filter(struct top_view *v, int key)
+{
+	const size_t len = strlen(v->filter);
+
+	if (key == SCREEN_ENTER || key == SCREEN_ESCAPE)
+		v->filtering = false;
+	if (key == SCREEN_ESCAPE)
+		*v->filter = '\0';
+	else if (key == SCREEN_BACKSPACE)
+		drop_character(v->filter);
+	else if (key >= ' ' && key <= 0xff && len < sizeof(v->filter) - 1)
+		memcpy(v->filter + len, (char[]){ key, '\0' }, 2);
+	return key <= 0xff || key == SCREEN_ENTER || key == SCREEN_ESCAPE || key == SCREEN_BACKSPACE;
+}
+
+/* Returns true if that was all the key is for. */
+static bool filter_key(struct top_view *v, int key)
+{
+	if (v->page || v->helping)
+		return false;
+	if (v->filtering)
+		return edit_filter(v, key);
+	if (key == '/' || key == SCREEN_FILTER)
+		return v->filtering = true;
+	if (key != SCREEN_ESCAPE || !*v->filter)
+		return false;
+	*v->filter = '\0';
+	return true;
+}
+
+/* ---- Drawing and keys */
+
+static void draw_lines(const struct top_view *v, const size_t *shown, size_t n, size_t from)
+{
+	for (size_t i = from; i < n && (int)(i - from) < screen_lines(); i++) {
+		size_t size;
+		char *buf;
+		FILE *f = top_view_line(&buf, &size);
+
+		v->line(v->ctx, f, shown[i]);
+		put_row(v, v->selects && (long)i == v->selected ? SCREEN_BOLD : SCREEN_PLAIN, f, &buf);
+	}
+}
+
 void top_view_draw(struct top_view *v, size_t n)
 {
-	size_t size, from = scroll_to(v, n);
+	size_t size, nshown, *shown = lines_shown(v, n, &nshown), from = scroll_to(v, nshown);
 	char *buf;
 	FILE *f;
 
@@ -254,32 +359,42 @@ void top_view_draw(struct top_view *v, size_t n)
 		put_row(v, SCREEN_REVERSE, f, &buf);
 	if (v->helping)
 		draw_help(v);
-	for (size_t i = from; i < n && !v->helping && (int)(i - from) < screen_lines(); i++) {
-		f = top_view_line(&buf, &size);
-		v->line(v->ctx, f, i);
-		put_row(v, v->selects && (long)i == v->selected ? SCREEN_BOLD : SCREEN_PLAIN, f, &buf);
-	}
+	else
+		draw_lines(v, shown, nshown, from);
+	v->marked = nshown ? (long)shown[v->selected] : -1;
+	free(shown);
 	screen_end();
+}
+
+static void scroll_key(struct top_view *v, int key)
+{
+	const int page = lines_of_table(v) - 1;
+	long *at = v->selects ? &v->selected : &v->scroll;
+
+	*at += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
+	       key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
+	v->shift += key == SCREEN_RIGHT && v->shift < MAX_SHIFT ? SHIFT : 0;
+	v->shift -= key == SCREEN_LEFT && v->shift ? SHIFT : 0;
+	if (key == SCREEN_HOME)
+		v->scroll = v->selected = v->shift = 0;
 }
 
 bool top_view_keys(struct top_view *v)
 {
-	int page = lines_of_table(v) - 1, key;
+	int key;
 
 	while ((key = screen_key()) != SCREEN_NONE) {
 		bool helped = v->helping && key != SCREEN_RESIZED;
-		long *at = v->selects ? &v->selected : &v->scroll;
 
-		if (key == 'q')
+		if (filter_key(v, key)) {
+			v->draw(v->ctx);
+			continue;
+		}
+		if (key == 'q' || key == SCREEN_QUIT)
 			return false;
-		v->helping = helped ? false : key == 'h' || key == '?' || v->helping;
+		v->helping = helped ? false : key == 'h' || key == '?' || key == SCREEN_HELP || v->helping;
 		v->paused ^= key == ' ' || key == 'p';
-		*at += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
-		       key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
-		v->shift += key == SCREEN_RIGHT && v->shift < MAX_SHIFT ? SHIFT : 0;
-		v->shift -= key == SCREEN_LEFT && v->shift ? SHIFT : 0;
-		if (key == SCREEN_HOME)
-			v->scroll = v->selected = v->shift = 0;
+		scroll_key(v, key);
 		v->key(v->ctx, key);
 		v->draw(v->ctx);
 	}

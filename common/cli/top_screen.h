@@ -6,9 +6,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Any other key is its character. */
+/* Any other key is its character, or a byte of it.  HELP, FILTER, TREE and QUIT are F1, F4, F5 and F10, as in htop. */
 enum { SCREEN_NONE = -1, SCREEN_RESIZED = 0x1000, SCREEN_UP, SCREEN_DOWN, SCREEN_PAGE_UP,
-       SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_LEFT, SCREEN_RIGHT, SCREEN_ENTER, SCREEN_ESCAPE };
+       SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_LEFT, SCREEN_RIGHT, SCREEN_ENTER, SCREEN_ESCAPE, SCREEN_BACKSPACE,
+       SCREEN_HELP, SCREEN_FILTER, SCREEN_TREE, SCREEN_QUIT };
+
+/* The longest filter, with its end. */
+enum { TOP_FILTER = 64 };
 
 /* To draw, call screen_begin(), then screen_line() for lines from the top, cut to the terminal's
  * width and height, then screen_end().  The text must already be safe for a terminal. */
@@ -30,10 +34,16 @@ struct top_view {
 	/* lines between title and headings; NULL: none */
 	size_t nabove;
 	void (*above)(void *ctx, FILE *f, size_t i);
+	/* prints the text of line i in which the filter is looked for; NULL: the line */
+	void (*words)(void *ctx, FILE *f, size_t i);
+	bool page;		/* the lines are a text, which is not filtered */
 	bool selects;		/* one line is marked: the arrows move the mark, and the lines only to show it */
 	int fixed;		/* columns that stay when the rest is scrolled sideways */
+	char filter[TOP_FILTER];	/* only lines that have this text, in any case, are shown; "": all */
 	/* state */
 	bool paused, helping;
+	bool filtering;		/* the filter is being typed */
+	long marked;		/* which line has the mark, of those that top_view_draw() was called with; -1: none */
 	long scroll, selected;	/* selected: the line with the mark */
 	int shift;		/* columns scrolled sideways */
 };
@@ -52,6 +62,9 @@ int screen_fit(const char *text, int columns, int *used);
 
 /* Draws a table of n lines, from the scroll position. */
 void top_view_draw(struct top_view *v, size_t n);
+
+/* Return true if line i has the filter's text. */
+bool top_view_has(const struct top_view *v, size_t i);
 
 /* For event_loop.tick: handles pressed keys, redrawing after each; false if the user quits. */
 bool top_view_keys(struct top_view *v);

@@ -44,6 +44,22 @@ static void json(const void *at)
 
 const struct field_type field_device = { text_of, NULL, json };
 
+static void devices_json(const void *at)
+{
+	const unsigned long long devices = *(const unsigned long long *)at;
+	const char *comma = "";
+
+	putchar('[');
+	for (int i = 0; i < DEVICES; i++)
+		if (devices >> i & 1) {
+			printf("%s%d", comma, i);
+			comma = ",";
+		}
+	putchar(']');
+}
+
+const struct field_type field_devices = { NULL, NULL, devices_json };
+
 /* Streams as tools print them. */
 
 typedef unsigned long long u64;

@@ -13,6 +13,11 @@ extern const struct field_type field_device;
  * null. */
 #define OUT_DEVICE (&field_device)
 
+extern const struct field_type field_devices;
+
+/* unsigned long long: bit n is device n; JSON only. */
+#define OUT_DEVICES (&field_devices)
+
 /* The devices that a tool's text may have to distinguish; starts zeroed. */
 struct devices_seen {
 	bool some, several;

@@ -637,6 +637,17 @@ static void line(void *ctx, FILE *f, size_t i)
 		stack_view_callers(f, v->lines[i].row.stack);
 }
 
+/* A name may be truncated in its line. */
+static void words(void *ctx, FILE *f, size_t i)
+{
+	const struct launch_view *v = ctx;
+	const struct launch_line *l = &v->lines[i];
+
+	fprintf(f, "%d %s %s %s %s", l->row.pid, l->row.comm, l->container, l->kernel ?: "", l->shown ?: "");
+	if (v->stacks && !v->by_process)
+		stack_view_callers(f, l->row.stack);
+}
+
 /* The columns fit all lines: they do not move when the lines are scrolled. */
 static void draw(void *ctx)
 {
@@ -685,6 +696,7 @@ void launch_screen_init(struct launch_view *v)
 	v->screen.title = title;
 	v->screen.head = head;
 	v->screen.line = line;
+	v->screen.words = words;
 }
 
 void launch_screen_update(struct launch_view *v)

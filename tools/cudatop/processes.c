@@ -96,6 +96,7 @@ static struct top_process *add(struct top_processes *t, int pid, unsigned long l
 	p->charged = charged;
 	p->uid = proc_real_user(pid);
 	p->is = proc_identity(pid);
+	p->parent = proc_parent(pid);
 	proc_comm(pid, p->comm);
 	name_user(p);
 	if (former)

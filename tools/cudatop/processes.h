@@ -57,6 +57,7 @@ struct top_process {
 	struct top_counts now, before;
 	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
+	int parent;			/* pid, as last read; 0: unknown */
 	unsigned long long peak;	/* of held, bytes */
 	unsigned long long grew, grows_since;	/* when the last maximum of held was reached, and the first without a pause between; ns */
 	UT_hash_handle hh;

@@ -230,7 +230,8 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	if (container)
 		snprintf(r->container, sizeof(r->container), "%s", container);
 	set_counts(t, r, p, whole);
-	if (p == top_process_find(&t->processes, p->pid))	/* memory is kept by pid */
+	r->former = p != top_process_find(&t->processes, p->pid);
+	if (!r->former)		/* memory is kept by pid */
 		set_kinds(t, r);
 	t->sum.held += r->held;
 	t->sum.launch_rate += r->launch_rate;
@@ -239,21 +240,6 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 }
 
 /* ---- As text */
-
-/* Prints 0,1,4 or, as JSON, [0,1,4]. */
-static void print_devices(FILE *f, const void *of)
-{
-	const unsigned long long devices = *(const unsigned long long *)of;
-	const char *comma = "";
-
-	fputs(out_is_json() ? "[" : "", f);
-	for (int i = 0; i < DEVICES; i++)
-		if (devices >> i & 1) {
-			fprintf(f, "%s%d", comma, i);
-			comma = ",";
-		}
-	fputs(out_is_json() ? "]" : "", f);
-}
 
 /* "0", "0-7", "0,2+": as much as fits. */
 static void device_range(char text[TOP_TEXT], unsigned long long devices)
@@ -373,12 +359,141 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	return t->reverse ? -order : order;
 }
 
+/* ---- Tree */
+
+/* Ancestors that are looked at. */
+enum { ANCESTORS = 32 };
+
+/* Returns the pid of the nearest one with a row, 0 if there is none.  A process that is gone keeps the parent that it had. */
+static int ancestor_of(const struct top_processes *t, struct top_process *p)
+{
+	int pid = proc_parent(p->pid) ?: p->parent;
+
+	p->parent = pid;
+	for (int i = 0; i < ANCESTORS && pid && !top_process_find(t, pid); i++)
+		pid = proc_parent(pid);
+	return top_process_find(t, pid) ? pid : 0;
+}
+
+static void set_parents(struct top_rows *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct top_process *p = top_process_find(&t->processes, t->rows[i].pid);
+		const int parent = p ? ancestor_of(&t->processes, p) : 0;
+
+		t->rows[i].parent = parent ? (unsigned)parent : OUT_NONE;
+	}
+}
+
+/* The sorted rows as a tree.  Indexes are one more, so that 0 is none. */
+struct tree {
+	struct top_rows *rows;
+	size_t *first, *next;	/* of each row: its first child, its next sibling */
+	size_t *todo, ntodo;	/* to be placed, the next one last */
+	bool *placed;
+	struct top_row *to;
+	size_t n;
+};
+
+/* Returns the parent's row. */
+static struct top_process *parent_of(const struct tree *t, size_t i)
+{
+	struct top_process *p = top_process_find(&t->rows->processes, t->rows->rows[i].parent);
+
+	return p && p->row < t->rows->n && p->row != i && t->rows->rows[p->row].pid == p->pid ? p : NULL;
+}
+
+static void link_rows(struct tree *t)
+{
+	for (size_t i = 0; i < t->rows->n; i++) {
+		struct top_process *p = top_process_find(&t->rows->processes, t->rows->rows[i].pid);
+
+		if (p && !t->rows->rows[i].former)
+			p->row = i;
+	}
+	for (size_t i = t->rows->n; i-- > 0;) {
+		const struct top_process *parent = parent_of(t, i);
+
+		if (!parent)
+			continue;
+		t->next[i] = t->first[parent->row];
+		t->first[parent->row] = i + 1;
+	}
+}
+
+static void put(struct tree *t, size_t number, int depth)
+{
+	if (!number)
+		return;
+	t->rows->rows[number - 1].depth = depth;
+	t->todo[t->ntodo++] = number - 1;
+}
+
+/* Places a row and those below it. */
+static void place(struct tree *t, size_t root)
+{
+	put(t, root + 1, 0);
+	while (t->ntodo) {
+		const size_t i = t->todo[--t->ntodo];
+		const int depth = t->rows->rows[i].depth;
+
+		if (t->placed[i])
+			continue;
+		t->placed[i] = true;
+		t->to[t->n++] = t->rows->rows[i];
+		put(t, i == root ? 0 : t->next[i], depth);
+		put(t, t->first[i], depth + 1);
+	}
+}
+
+/* Parents that were read at different times may form a circle: then one of it is placed as a root. */
+static void place_rows(struct tree *t)
+{
+	for (size_t i = 0; i < t->rows->n; i++)
+		if (!parent_of(t, i))
+			place(t, i);
+	for (size_t i = 0; i < t->rows->n; i++)
+		place(t, i);
+}
+
+static void sort_tree(struct top_rows *rows)
+{
+	struct tree t = {
+		.rows = rows, .first = xcalloc(rows->n, sizeof(*t.first)), .next = xcalloc(rows->n, sizeof(*t.next)),
+		.todo = xcalloc(rows->n + 2, sizeof(*t.todo)), .placed = xcalloc(rows->n, sizeof(*t.placed)),
+		.to = xcalloc(rows->room, sizeof(*t.to)),
+	};
+
+	link_rows(&t);
+	place_rows(&t);
+	free(t.first);
+	free(t.next);
+	free(t.todo);
+	free(t.placed);
+	free(rows->rows);
+	rows->rows = t.to;
+}
+
 void top_rows_sort(struct top_rows *t)
 {
 	if (t->n)
 		qsort_r(t->rows, t->n, sizeof(*t->rows), by_sort, t);
-	for (size_t i = 0; i < t->n; i++)
-		t->rows[i].device_list = (struct out_print){ print_devices, &t->rows[i].devices };
+	if (t->n && t->tree)
+		sort_tree(t);
+	for (size_t i = 0; i < t->n; i++) {
+		struct top_row *r = &t->rows[i];
+		const int depth = !t->tree ? 0 : r->depth < TOP_DEPTH ? r->depth : TOP_DEPTH;
+
+		snprintf(r->comm_text, sizeof(r->comm_text), "%*s%s", 2 * depth, "", r->comm);
+	}
+}
+
+void top_rows_set_tree(struct top_rows *t, bool tree)
+{
+	t->tree = tree;
+	if (tree)
+		set_parents(t);
+	top_rows_sort(t);
 }
 
 void top_rows_gather(struct top_rows *t, bool whole)
@@ -407,6 +522,8 @@ void top_rows_gather(struct top_rows *t, bool whole)
 		set_gpu(t, whole);
 	for (size_t i = 0; i < t->n; i++)
 		set_texts(&t->rows[i]);
+	if (t->tree)
+		set_parents(t);
 	top_rows_sort(t);
 }
 

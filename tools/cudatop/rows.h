@@ -15,15 +15,19 @@
 #define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid"
 enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_SORTS };
 
-enum { TOP_TEXT = 16 };
+/* Columns of most texts; levels of a tree that are shown. */
+enum { TOP_TEXT = 16, TOP_DEPTH = 8 };
 
 struct top_row {
 	unsigned long long time;
 	double interval;		/* s */
 	int pid;
+	unsigned long long parent;	/* with tree: pid of the nearest ancestor with a row; OUT_NONE: none */
+	int depth;			/* with tree: ancestors with a row */
 	char user[16], comm[16];
 	char container[CONTAINER_ID];	/* "": none */
 	bool complete;
+	bool former;			/* another row has its pid now */
 	unsigned long long devices;	/* as in struct top_process */
 	unsigned long long held, host, managed;	/* bytes */
 	long long growth;		/* of held */
@@ -38,8 +42,8 @@ struct top_row {
 	double gpu_share;		/* NAN: not measured */
 	const char *hint;		/* set by the tool: cudatop/hints.h */
 	unsigned long long rank, nranks, behind;	/* in its largest communicator; OUT_NONE: not known */
-	struct out_print device_list;
 	/* as text */
+	char comm_text[2 * TOP_DEPTH + 16];	/* with tree: indented */
 	char device[TOP_TEXT], held_text[TOP_TEXT], growth_text[TOP_TEXT], host_text[TOP_TEXT], used_text[TOP_TEXT];
 	char launch_text[TOP_TEXT], htod_text[TOP_TEXT], dtoh_text[TOP_TEXT], copy_text[TOP_TEXT], error_text[TOP_TEXT];
 	char wait_text[TOP_TEXT], load_text[TOP_TEXT], gpu_text[TOP_TEXT], rank_text[64], call_text[64];
@@ -55,6 +59,7 @@ struct top_rows {
 	struct nvml nvml;
 	int sort;			/* enum top_sort */
 	bool reverse;
+	bool tree;			/* children come after their parents */
 	/* state */
 	unsigned long long began, counted;	/* tracing, the interval; ns */
 	double interval;		/* s */
@@ -71,6 +76,9 @@ const struct top_row *top_row_find(const struct top_rows *t, int pid);
 
 /* Sorts them again. */
 void top_rows_sort(struct top_rows *t);
+
+/* The same, as a tree or not. */
+void top_rows_set_tree(struct top_rows *t, bool tree);
 
 /* Ends the interval. */
 void top_rows_interval(struct top_rows *t);

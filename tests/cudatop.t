@@ -266,6 +266,36 @@ if command -v tmux >/dev/null; then
 	term send-keys x q
 	screen_gone
 
+	it "live: a process has its kernels by name and its copies, and Python its stacks in the commands"
+	cp "$bin/mem" "$tmp/python3"
+	for size in '80 24' '200 50'; do
+		program env LD_LIBRARY_PATH="$lib" "$tmp/python3" malloc 1 64 wait launch 23 drvlaunch 7 graph 5 copy 11 4096 h2d copyasync 3 100 d2h wait
+		screen $size "$O/cudatop -p $pid"
+		on_screen "^$pid .* python3 "
+		echo >&3
+		until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+		term send-keys Enter
+		on_screen '^Kernels +LAUNCHES  NAME$'
+		on_screen '^ +7  drv_kernel$'
+		lines 1 '^ +[0-9]+  mem_kernel$'
+		lines 1 '^  copies +HtoD +11 of 44\.0 KiB in '
+		lines 1 '^  copies +DtoH  asynchronous +3 of 300 bytes$'
+		lines 1 "^  cudaleak --stack python -p $pid +which lines of code hold"
+		lines 0 '^On the GPU'
+		quit
+	done
+
+	it "live, --gpu-time: kernels have their runs and time, and copies theirs on the GPU"
+	screen 80 24 "SIM_KERNEL_NS=2000 SIM_COPY_NS=500 $O/cudatop --gpu-time -c '$bin/mem launch 23 copyasync 7 4096 h2d sleep 30000'"
+	on_screen ' mem .* '
+	term send-keys Enter
+	on_screen '^Kernels +LAUNCHES +RUNS +GPU TIME +MEAN  NAME$'
+	on_screen '^ +23 +23 +46\.0 us +2\.0 us  mem_kernel$'
+	on_screen '^  copies +HtoD +7 of 28\.0 KiB in 3\.5 us, 8\.2 GB/s$'
+	term send-keys q
+	on_screen '^ended 0'
+	screen_gone
+
 	it "live: / types a filter, which is in the title; Escape clears it; the mark is on a row that is shown"
 	"$bin/mem" rename alpha malloc 1 1m fork '(' rename beta malloc 1 2m sleep 60000 ')' sleep 60000 & pid=$!
 	until_true pgrep -P "$pid" >/dev/null

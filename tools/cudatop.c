@@ -18,8 +18,10 @@
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
 #include "model/captures.h"
+#include "model/launches.h"
 #include "session/live.h"
 #include "session/tool.h"
+#include "sym/syms.h"
 #include "view/columns.h"
 #include "cudatop.skel.h"
 
@@ -120,12 +122,14 @@ struct top {
 	long max_rows;
 	const char *filter;
 	bool batch, once, gpu_time, first;
+	bool kernels;		/* launches are counted by kernel, which only the screen shows */
 	bool containers, ranks, used, loads;	/* some process has such a column */
 	const char *sample, *account;	/* account: of -m */
 	char *who;
 	struct field wide[FIELDS], middle[FIELDS], narrow[FIELDS];
 	struct top_view screen;
 	struct live_table live;
+	unsigned classes;
 	struct session session;
 	struct event_loop events;
 	struct cudatop_bpf *skel;
@@ -417,6 +421,8 @@ static bool tick(void *ctx)
 
 	if (t->gpu_time)
 		gpu_time_tick(&t->gpu);
+	if (t->kernels)
+		launches_tick(t->rows.launches);
 	return live_tick(&t->screen);
 }
 
@@ -434,6 +440,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct record *r = data;
 
 	communicators_record(&t->rows.communicators, &t->captures, data, size, NULL, NULL);
+	if (t->kernels && (launch_is_record(r) || r->kind == RECORD_FORK))
+		launches_record(t->rows.launches, data, size);
 	if (r->kind == EXPORT_SEEN && size >= sizeof(struct export_seen))
 		top_process_seen(&t->rows.processes, data);
 	else if (memory_event_is_right(data, size))
@@ -453,6 +461,8 @@ static void check(void *ctx)
 {
 	struct top *t = ctx;
 
+	t->kernels = live_is_wanted(&t->session, t->batch || t->once);
+	t->classes |= t->kernels ? 1 << CUDA_NAME : 0;
 	if (t->sample && !t->gpu_time)
 		usage_error("--sample requires --gpu-time");
 	if (t->filter && strlen(t->filter) >= TOP_FILTER)
@@ -481,13 +491,29 @@ static void *open_skel(void *ctx)
 	if (!t->skel)
 		return NULL;
 	t->skel->rodata->export_nccl = true;
-	bpf_program__set_autoload(t->skel->progs.process_fork, false);
+	t->skel->rodata->export_kernels = t->kernels;
+	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
 	bpf_program__set_autoload(t->skel->progs.export_switch, false);
 	bpf_map__set_max_entries(t->skel->maps.exemplars, 1);
-	bpf_map__set_max_entries(t->skel->maps.counts, 1);
-	bpf_map__set_max_entries(t->skel->maps.quick, 1);
 	bpf_mmap_per_cpu(t->skel->maps.export_slots, EXPORT_SLOTS);
+	if (t->kernels) {
+		bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
+		session_need_syms(&t->session);
+	} else {
+		bpf_map__set_max_entries(t->skel->maps.counts, 1);
+		bpf_map__set_max_entries(t->skel->maps.quick, 1);
+	}
 	return t->skel;
+}
+
+static void open_kernels(struct top *t)
+{
+	struct top_rows *rows = &t->rows;
+
+	rows->launches = launches_new(t->session.syms, t->skel->maps.counts, t->skel->maps.quick, &t->skel->bss->counts_shares, false);
+	rows->launches->captures = t->captures;
+	t->session.reads_at_exec = true;
+	process_on_end(&t->session.processes, launches_ended, rows->launches);
 }
 
 static void loaded(void *ctx)
@@ -501,6 +527,8 @@ static void loaded(void *ctx)
 	rows->memory.table = rows->processes.table = processes;
 	rows->processes.maps = (struct export_maps)EXPORT_MAPS_OF(t->skel);
 	top_processes_open(&rows->processes);
+	if (t->kernels)
+		open_kernels(t);
 	communicators_init(&rows->communicators, &t->session.probes, session_is_alone(&t->session));
 	rows->communicators.keeps_ended = true;
 	processes->keeps_ended = true;
@@ -519,10 +547,17 @@ static void loaded(void *ctx)
 	nvml_start(&rows->nvml, &t->session.helpers.helper, t->session.verbose);
 }
 
+static void scan(void *launches, int pid)
+{
+	launches_scan(launches, pid);
+}
+
 static void start(void *ctx)
 {
 	struct top *t = ctx;
 
+	if (t->kernels)
+		syms_each(t->session.syms, scan, t->rows.launches);
 	t->rows.began = t->rows.counted = clock_ns();
 	t->who = session_who(&t->session);
 	t->rows.inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, false);
@@ -564,9 +599,9 @@ int main(int argc, char **argv)
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 		.live = { &top.screen, &top, gather, print, next }, .first = true,
+		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES |
+			   (NCCL_CLASSES & ~(1u << CUDA_GROUP)),
 	};
-	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES |
-				 (NCCL_CLASSES & ~(1u << CUDA_GROUP));
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
@@ -582,7 +617,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session, .events = &top.events,
-		.classes = &classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
+		.classes = &top.classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};
 

@@ -242,6 +242,18 @@ bool proc_thread_comm(int pid, int tid, char *comm)
 	return read_comm(name, comm);
 }
 
+size_t proc_exe(int pid, char *path, size_t size)
+{
+	char name[32];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	n = readlink(name, path, size - 1);
+	n = n < 0 ? 0 : n;
+	path[n] = '\0';
+	return n;
+}
+
 bool proc_rights(int pid, struct proc_rights *r)
 {
 	char name[32], line[256];

@@ -54,6 +54,10 @@ int proc_open_file(const char *path);
 /* Reads the process's name into comm (16 bytes); false if the process is gone. */
 bool proc_comm(int pid, char *comm);
 
+/* Reads the path of the process's program, which may end in " (deleted)".  Returns its length; 0 if the process is gone or has
+ * none. */
+size_t proc_exe(int pid, char *path, size_t size);
+
 /* Tells a process, and the program that it runs, from others that have its id. */
 struct proc_identity {
 	unsigned long long started;	/* clock ticks since the machine did; 0: the process is gone */

@@ -7,6 +7,12 @@
 #include "session/event_loop.h"
 #include "session/session.h"
 
+/* Return true if live_start() will open the screen, unless curses does not know the terminal. */
+static inline bool live_is_wanted(const struct session *t, bool batch)
+{
+	return !batch && !t->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 /* Call before the loop: opens the screen if there is a terminal and neither batch mode nor JSON is
  * wanted; returns true if it did.  If output goes to a terminal and there is no interval, sets it
  * to one second.  The tool closes the screen after the loop. */
@@ -14,7 +20,7 @@ static inline bool live_start(struct session *t, struct event_loop *e, bool batc
 {
 	if (!e->interval_ns && !t->json && isatty(STDOUT_FILENO))
 		e->interval_ns = VALUE_S;
-	t->live = !batch && !t->json && screen_open();
+	t->live = live_is_wanted(t, batch) && screen_open();
 	return t->live;
 }
 

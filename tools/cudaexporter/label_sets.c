@@ -165,14 +165,11 @@ static void copy_end(char *to, const char *path, size_t size)
 
 static void read_exe(int pid, char exe[IDENTITY_EXE])
 {
-	char name[32], path[PATH_MAX];
-	ssize_t n;
+	char path[PATH_MAX];
+	const size_t n = proc_exe(pid, path, sizeof(path));
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
-	n = readlink(name, path, sizeof(path) - 1);
-	if (n <= 0)
+	if (!n)
 		return;
-	path[n] = '\0';
 	drop_deleted(path, n);
 	copy_end(exe, path, IDENTITY_EXE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "cudatop/detail.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
+#include "proc/proc.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 
@@ -24,6 +26,7 @@ void detail_free(struct detail_view *d)
 	for (size_t i = 0; i < d->n; i++)
 		free(d->lines[i]);
 	free(d->lines);
+	top_kernels_free(&d->kernels);
 	*d = (struct detail_view){ 0 };
 }
 
@@ -70,6 +73,55 @@ static void set_memory(struct detail_view *d, const struct top_rows *rows, int p
 	}
 	if (!m || !m->groups.all)
 		line(d, "  none seen");
+}
+
+/* Kernels that are listed. */
+enum { KERNELS = 20 };
+
+static void set_kernel(struct detail_view *d, const struct top_kernel *k, bool timed)
+{
+	const unsigned long long launches = k->launches ?: OUT_NONE;	/* of graphs: their kernels have them */
+	char *name = escaped(top_kernel_name(k));
+
+	if (timed)
+		line(d, "  %21s %9llu %10s %10s  %s", out_amount(launches, OUT_UNIT_NONE), k->runs, k->runs ? out_ns(k->ns) : "-",
+		     k->runs ? out_ns(k->ns / k->runs) : "-", name);
+	else
+		line(d, "  %21s  %s", out_amount(launches, OUT_UNIT_NONE), name);
+	free(name);
+}
+
+static void set_kernels(struct detail_view *d)
+{
+	const struct top_kernels *k = &d->kernels;
+	const bool timed = k->measured;
+
+	if (!k->n)
+		return;
+	line(d, timed ? "Kernels        LAUNCHES      RUNS   GPU TIME       MEAN  NAME" : "Kernels        LAUNCHES  NAME");
+	for (size_t i = 0; i < k->n && i < KERNELS; i++)
+		set_kernel(d, &k->list[i], timed);
+	if (k->n > KERNELS)
+		line(d, "  ... and %zu more", k->n - KERNELS);
+}
+
+static void set_gpu_copies(struct detail_view *d, const char *what, const char *direction, const struct top_gpu_copies *c)
+{
+	if (c->n)
+		line(d, "  %-10s %-20s %12llu of %s in %s, %s", what, direction, c->n, out_bytes(c->bytes), out_ns(c->ns),
+		     out_amount(c->ns ? c->bytes * 1e9 / c->ns : 0, OUT_UNIT_BYTES_PER_S));
+}
+
+static void set_gpu(struct detail_view *d)
+{
+	const struct top_kernels *k = &d->kernels;
+
+	if (!k->measured)
+		return;
+	line(d, "On the GPU");
+	for (int i = 0; i <= CUDA_DEFAULT; i++)
+		set_gpu_copies(d, "copies", cuda_direction_name(i), &k->copies[i]);
+	set_gpu_copies(d, "memsets", "", &k->sets);
 }
 
 static int by_key(const void *a, const void *b)
@@ -178,11 +230,15 @@ static void set_calls(struct detail_view *d, const struct top_rows *rows, int pi
 		line(d, "  none");
 }
 
-static void set_command(struct detail_view *d, const char *word, const char *command, int pid, const char *shows)
-{
-	char *whole = xprintf("%s -p %d", command, pid);
+/* Columns of commands. */
+enum { COMMAND = 33, PYTHON_COMMAND = 45 };
 
-	line(d, "  %s%-33s %s", word, whole, shows);
+/* stacks: the command prints call stacks. */
+static void set_command(struct detail_view *d, const char *word, const char *command, bool stacks, int pid, const char *shows)
+{
+	char *whole = xprintf("%s%s -p %d", command, d->python && stacks ? " --stack python" : "", pid);
+
+	line(d, "  %s%-*s %s", word, d->python ? PYTHON_COMMAND : COMMAND, whole, shows);
 	free(whole);
 }
 
@@ -193,7 +249,7 @@ static void set_hints(struct detail_view *d, const struct top_row *r)
 
 		snprintf(word, sizeof(word), "%-10s", h->word);
 		if (h->applies(r))
-			set_command(d, word, h->command, r->pid, h->shows);
+			set_command(d, word, h->command, h->stacks, r->pid, h->shows);
 	}
 }
 
@@ -207,22 +263,31 @@ static bool has_graphs(const struct top_detail *of)
 
 static void set_commands(struct detail_view *d, const struct top_row *r, bool graphs)
 {
-	static const struct { const char *command, *shows; } commands[] = {
-		{ "cudaleak", "which lines of code hold the memory" },
-		{ "cudalaunchtop -k", "kernels by name, and where they are launched" },
-		{ "cudasynclatency -k", "where threads wait for the GPU, and how long" },
-		{ "cudamemcpysize -k", "copies by size, and where they are made" },
-		{ "cudatrace -e jit -k", "code that is loaded or compiled, how long that takes, and where" },
-		{ "cudatrace -x", "calls that fail, and their errors" },
-		{ "nccltop", "operations of NCCL by rank; ncclhang says which rank is late" },
+	static const struct { const char *command; bool stacks; const char *shows; } commands[] = {
+		{ "cudaleak", true, "which lines of code hold the memory" },
+		{ "cudalaunchtop -k", true, "kernels by name, and where they are launched" },
+		{ "cudasynclatency -k", true, "where threads wait for the GPU, and how long" },
+		{ "cudamemcpysize -k", true, "copies by size, and where they are made" },
+		{ "cudatrace -e jit -k", true, "code that is loaded or compiled, how long that takes, and where" },
+		{ "cudatrace -x", false, "calls that fail, and their errors" },
+		{ "nccltop", false, "operations of NCCL by rank; ncclhang says which rank is late" },
 	};
 	const size_t n = sizeof(commands) / sizeof(*commands) - (r->nranks == OUT_NONE);
 
 	line(d, "More");
 	for (size_t i = 0; i < n; i++)
-		set_command(d, "", commands[i].command, r->pid, commands[i].shows);
+		set_command(d, "", commands[i].command, commands[i].stacks, r->pid, commands[i].shows);
 	if (graphs)
-		set_command(d, "", "cudalaunchtop --graphs", r->pid, "what each CUDA graph runs, and how often");
+		set_command(d, "", "cudalaunchtop --graphs", true, r->pid, "what each CUDA graph runs, and how often");
+}
+
+/* Its interpreter is the program: one that is only a library is not noticed. */
+static bool runs_python(int pid)
+{
+	char path[PATH_MAX];
+	const char *slash = proc_exe(pid, path, sizeof(path)) ? strrchr(path, '/') : NULL;
+
+	return slash && !strncmp(slash + 1, "python", strlen("python"));
 }
 
 void detail_set(struct detail_view *d, struct top_rows *rows)
@@ -236,10 +301,14 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 		line(d, "pid %d has ended", pid);
 		return;
 	}
+	d->python = runs_python(pid);
+	top_kernels_read(&d->kernels, rows->launches, rows->gpu, pid);
 	set_hints(d, r);
 	set_calls(d, rows, pid);
 	set_memory(d, rows, pid);
+	set_kernels(d);
 	set_parts(d, &rows->processes.detail);
+	set_gpu(d);
 	communicators_each(&rows->communicators, set_communicator, &ranks);
 	set_commands(d, r, has_graphs(&rows->processes.detail));
 }

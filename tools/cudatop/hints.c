@@ -54,15 +54,15 @@ static bool may_idle(const struct top_row *r)
 }
 
 const struct top_hint top_hints[] = {
-	{ "fails", fails, "cudatrace -x", "calls that fail, their errors" },
-	{ "behind", is_behind, "ncclhang", "what the rank does instead" },
-	{ "grows", grows, "cudaleak --growth", "lines that allocate what stays" },
-	{ "grows", grows, "cudaleak --account", "tensors, free pieces, libraries" },
-	{ "loads", loads, "cudatrace -e jit -k", "lines that load or compile code" },
-	{ "waits", waits, "cudasynclatency -k", "lines that wait for the GPU" },
-	{ "copies", copies, "cudamemcpysize -k", "lines that make small copies" },
-	{ "launches", launches, "cudalaunchtop -k", "lines that launch small kernels" },
-	{ "GPU idle?", may_idle, "cudalaunchtop --gaps", "lines it waits for; easiest with -c" },
+	{ "fails", fails, "cudatrace -x", false, "calls that fail, their errors" },
+	{ "behind", is_behind, "ncclhang", false, "what the rank does instead" },
+	{ "grows", grows, "cudaleak --growth", true, "lines that allocate what stays" },
+	{ "grows", grows, "cudaleak --account", false, "tensors, free pieces, libraries" },
+	{ "loads", loads, "cudatrace -e jit -k", true, "lines that load or compile code" },
+	{ "waits", waits, "cudasynclatency -k", true, "lines that wait for the GPU" },
+	{ "copies", copies, "cudamemcpysize -k", true, "lines that make small copies" },
+	{ "launches", launches, "cudalaunchtop -k", true, "lines that launch small kernels" },
+	{ "GPU idle?", may_idle, "cudalaunchtop --gaps", true, "lines it waits for; easiest with -c" },
 	{ 0 }
 };
 

@@ -9,7 +9,8 @@ struct top_row;
 struct top_hint {
 	const char *word;
 	bool (*applies)(const struct top_row *r);
-	const char *command;	/* to which -p PID is added */
+	const char *command;	/* to which -p PID is added … */
+	bool stacks;		/* … and, for Python, --stack python: it prints call stacks */
 	const char *shows;
 };
 

@@ -504,6 +504,8 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	t->counted = now;
 	if (t->gpu)
 		gpu_time_count(t->gpu);
+	if (t->launches)
+		launches_count(t->launches);
 	nvml_read(&t->nvml, NVML_MS);
 	nvml_ask(&t->nvml);
 	top_processes_read(&t->processes);
@@ -549,5 +551,7 @@ void top_rows_free(struct top_rows *t)
 	communicators_free(&t->communicators);
 	memory_free(&t->memory);
 	nvml_close(&t->nvml);
+	if (t->launches)
+		launches_free(t->launches);
 	free(t->rows);
 }

@@ -8,6 +8,7 @@
 #include "gputime/gpu_time.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
+#include "model/launches.h"
 #include "model/memory.h"
 #include "nvml/nvml.h"
 #include "proc/cgroup.h"
@@ -56,6 +57,7 @@ struct top_rows {
 	struct communicators communicators;
 	struct inflight inflight;
 	struct gpu_time *gpu;		/* NULL: it is not measured */
+	struct launches *launches;	/* NULL: they are not counted by kernel */
 	struct nvml nvml;
 	int sort;			/* enum top_sort */
 	bool reverse;

@@ -287,14 +287,39 @@ if command -v tmux >/dev/null; then
 
 	it "live, --gpu-time: kernels have their runs and time, and copies theirs on the GPU"
 	screen 80 24 "SIM_KERNEL_NS=2000 SIM_COPY_NS=500 $O/cudatop --gpu-time -c '$bin/mem launch 23 copyasync 7 4096 h2d sleep 30000'"
-	on_screen ' mem .* '
+	on_screen '^PID +COMM .* %GPU HINT '
+	on_screen '^device 0 +[0-9]+%'
 	term send-keys Enter
 	on_screen '^Kernels +LAUNCHES +RUNS +GPU TIME +MEAN  NAME$'
 	on_screen '^ +23 +23 +46\.0 us +2\.0 us  mem_kernel$'
 	on_screen '^  copies +HtoD +7 of 28\.0 KiB in 3\.5 us, 8\.2 GB/s$'
 	term send-keys q
 	on_screen '^ended 0'
-	screen_gone
+	term kill-server
+
+	it "live: each GPU of NVML has how busy it is and its memory, with bars of the last minutes; rows keep half of the screen"
+	"$bin/mem" malloc 1 1m sleep 60000 & pid=$!
+	pids="$pids $pid"
+	export SIM_NVML="$tmp/nvml"
+	for i in $(seq 0 12); do
+		echo "gpu GPU-$i H100 $((80 << 30)) $((7 << 30)) $i $i"
+	done >"$SIM_NVML"
+	printf 'use 0 100\nuse 1 50\n' >>"$SIM_NVML"
+	nvml="LD_LIBRARY_PATH=$lib $O/cudatop -p $pid"
+	screen 80 24 "$nvml"
+	on_screen '^GPU 0  100% +█ +7\.0 GiB of 80\.0 GiB  +▁  H100$'
+	lines 1 '^GPU 1   50% +▄ '
+	lines 1 '^GPU 2    -   '
+	lines 9 '^GPU '
+	lines 1 '^\.\.\. and 4 more GPUs$'
+	lines 1 "^$pid "
+	screen 200 50 "LC_ALL=C $nvml"
+	on_screen '^GPU 0  100% +# +7\.0 GiB of 80\.0 GiB  +\.  H100$'
+	lines 1 '^GPU 1   50% += '
+	lines 13 '^GPU '
+	lines 0 'more GPUs'
+	quit
+	unset SIM_NVML
 
 	it "live: / types a filter, which is in the title; Escape clears it; the mark is on a row that is shown"
 	"$bin/mem" rename alpha malloc 1 1m fork '(' rename beta malloc 1 2m sleep 60000 ')' sleep 60000 & pid=$!

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudatop - show the processes that use CUDA: what they hold, launch, copy and wait for */
 #define _GNU_SOURCE
-#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include "abi/launch.h"
@@ -15,8 +14,10 @@
 #include "cli/row.h"
 #include "cudatop/account.h"
 #include "cudatop/detail.h"
+#include "cudatop/gpus.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
+#include "cudatop/spark.h"
 #include "model/captures.h"
 #include "model/launches.h"
 #include "session/live.h"
@@ -106,8 +107,8 @@ enum { CALM_MS = 250, CALM_GPU_MS = 50 };
 
 enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 
-/* Columns that the last one must have for the table to have all of its own; samples of the history. */
-enum { LAST = 12, HISTORY = 40, TEXT_ROWS = 40 };
+/* Columns that the last one must have for the table to have all of its own; of the history. */
+enum { LAST = 12, HISTORY = 60, TEXT_ROWS = 40 };
 
 /* Every program loads code: from this share of an interval on it is worth a column. */
 static const double LOADS_SHARE = .01;
@@ -117,7 +118,8 @@ struct top {
 	struct gpu_time gpu;
 	struct captures captures;
 	struct detail_view detail;
-	double history[HISTORY];	/* launches per second, the newest last */
+	struct spark launches;	/* per second */
+	struct top_gpus gpus;
 	unsigned long long lost;	/* records, so far */
 	long max_rows;
 	const char *filter;
@@ -184,6 +186,8 @@ static void choose_columns(struct top *t)
 	for (const char *const *head = narrow; *head; head++)
 		hide(t->narrow, *head);
 	hide(t->narrow, "CONTAINER");
+	if (t->gpu_time)
+		hide(t->narrow, "COPY/S");
 	hide(t->wide, "COPY/S");
 	memcpy(t->middle, t->wide, sizeof(t->wide));
 	hide(t->middle, "PINNED");
@@ -223,25 +227,6 @@ static void print(void *ctx)
 
 /* ---- The screen */
 
-/* A bar for each value, of the largest one's height. */
-static void print_history(FILE *f, const double *values, int n)
-{
-	static const char *const bars[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }, *const ascii = " ._-=+*##";
-	const bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	double most = 0;
-
-	for (int i = 0; i < n; i++)
-		most = values[i] > most ? values[i] : most;
-	for (int i = 0; i < n; i++) {
-		const int height = most > 0 ? (int)(8 * values[i] / most + .5) : 0;
-
-		if (utf8)
-			fputs(bars[height], f);
-		else
-			fputc(ascii[height], f);
-	}
-}
-
 static void title(void *ctx, FILE *f)
 {
 	const struct top *t = ctx;
@@ -254,17 +239,22 @@ static void title(void *ctx, FILE *f)
 static void above(void *ctx, FILE *f, size_t i)
 {
 	const struct top *t = ctx;
-	const struct nvml *n = &t->rows.nvml;
+	const int columns = screen_columns();
 
-	if (i == 0) {
-		fputs("launches/s ", f);
-		print_history(f, t->history, HISTORY);
+	if (i) {
+		top_gpus_print(&t->gpus, f, i - 1, t->screen.nabove - 1, columns);
 		return;
 	}
-	fprintf(f, "GPU %zu  ", i - 1);
-	escape_text(f, n->devices[i - 1].name);
-	if (n->devices[i - 1].memory_known)
-		fprintf(f, "  %s of %s used", out_bytes(n->devices[i - 1].used), out_bytes(n->devices[i - 1].total));
+	fputs("launches/s ", f);
+	spark_print(f, &t->launches, columns < HISTORY ? columns : HISTORY, 0);
+}
+
+/* Rows get half of the screen at least. */
+static size_t lines_above(const struct top *t)
+{
+	const int half = screen_lines() / 2;
+
+	return half < 3 ? half > 1 : 1 + top_gpus_lines(&t->gpus, half - 2);
 }
 
 static bool fits(const struct field *fields)
@@ -324,7 +314,7 @@ static void draw(void *ctx)
 		top_rows_sort(&t->rows);
 	t->screen.selects = !detail;
 	t->screen.page = detail;
-	t->screen.nabove = detail ? 0 : 1 + t->rows.nvml.ndevices;
+	t->screen.nabove = detail ? 0 : lines_above(t);
 	top_view_draw(&t->screen, detail ? t->detail.n : n);
 }
 
@@ -339,8 +329,8 @@ static void gather(void *ctx, bool whole)
 	top_rows_gather(&t->rows, whole);
 	for (size_t i = 0; i < t->rows.n; i++)
 		t->rows.rows[i].hint = top_hint_word(&t->rows.rows[i]);
-	memmove(t->history, t->history + 1, sizeof(t->history) - sizeof(*t->history));
-	t->history[HISTORY - 1] = t->rows.sum.launch_rate;
+	spark_add(&t->launches, t->rows.sum.launch_rate);
+	top_gpus_add(&t->gpus, &t->rows);
 	choose_columns(t);
 	if (t->rows.processes.detail.pid)
 		detail_set(&t->detail, &t->rows);
@@ -590,6 +580,7 @@ static int finish(void *ctx, int status)
 	communicators_warn(&t->rows.communicators);
 	top_rows_free(&t->rows);
 	detail_free(&t->detail);
+	top_gpus_free(&t->gpus);
 	free(t->who);
 	return status;
 }

@@ -103,7 +103,7 @@ static int screen_key(void)
 	return c;
 }
 
-static int screen_lines(void)
+int screen_lines(void)
 {
 	return LINES;
 }

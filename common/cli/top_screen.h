@@ -54,6 +54,7 @@ bool screen_open(void);
 void screen_close(void);
 bool screen_is_open(void);
 
+int screen_lines(void);
 int screen_columns(void);
 
 /* Returns how many bytes of the text fit into columns, at one column per character, and sets *used

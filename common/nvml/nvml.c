@@ -17,6 +17,8 @@ typedef struct nvml_handle *nvml_handle;	/* nvmlDevice_t */
 
 struct nvml_memory_info { unsigned long long total, free, used; };	/* nvmlMemory_t */
 
+struct nvml_utilization { unsigned gpu, memory; };	/* nvmlUtilization_t: percent of the time */
+
 struct nvml_pci_info {		/* nvmlPciInfo_t */
 	char bus_id_legacy[16];
 	unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
@@ -45,6 +47,7 @@ struct nvml_process_v2 { unsigned pid; unsigned long long used; unsigned gpu_ins
 #define NVML_OPTIONAL(X)									\
 	X(pci, int, nvmlDeviceGetPciInfo_v3, (nvml_handle, struct nvml_pci_info *))		\
 	X(minor, int, nvmlDeviceGetMinorNumber, (nvml_handle, unsigned *))			\
+	X(utilization, int, nvmlDeviceGetUtilizationRates, (nvml_handle, struct nvml_utilization *))	\
 	X(mig_mode, int, nvmlDeviceGetMigMode, (nvml_handle, unsigned *, unsigned *))		\
 	X(mig, int, nvmlDeviceGetMigDeviceHandleByIndex, (nvml_handle, unsigned, nvml_handle *))	\
 	X(inflight_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
@@ -137,6 +140,7 @@ static void read_migs(const struct nvml_api *api, nvml_handle handle, struct nvm
 static void read_device(const struct nvml_api *api, nvml_handle handle, struct nvml_device *d)
 {
 	struct nvml_memory_info memory = { 0 };
+	struct nvml_utilization use;
 	unsigned number;
 
 	if (api->uuid(handle, d->uuid, sizeof(d->uuid)))
@@ -147,6 +151,7 @@ static void read_device(const struct nvml_api *api, nvml_handle handle, struct n
 	d->memory_known = !api->memory(handle, &memory);
 	d->total = memory.total;
 	d->used = memory.used;
+	d->busy = api->utilization && !api->utilization(handle, &use) && use.gpu <= 100 ? (int)use.gpu : -1;
 	read_migs(api, handle, d);
 }
 

@@ -15,6 +15,7 @@ struct nvml_device {		/* in the order of their addresses on the PCI bus */
 	int minor;		/* of /dev/nvidiaN; -1: unknown */
 	bool memory_known;
 	unsigned long long total, used;	/* bytes */
+	int busy;		/* percent of the time that kernels ran, in the last second or less; -1: unknown */
 	bool mig;		/* it is split */
 	unsigned nmigs;
 	char migs[NVML_MIGS][NVML_UUID];	/* "MIG-…" */

@@ -5,6 +5,7 @@
  * process GPU PID USED			it runs there; USED -1 is not known; may be there twice
  * client GPU PID USED			the same, of the multi-process service
  * mig GPU UUID				a part of it
+ * use GPU PERCENT			how long kernels run on it; else not supported
  * init CODE				what nvmlInit returns
  * lost GPU				its handle cannot be had
  * hang					nvmlDeviceGetCount returns when the file says so no more
@@ -23,7 +24,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 enum { OK, INVALID = 2, NOT_SUPPORTED = 3, TOO_SMALL = 7, NO_DRIVER = 9, LOST = 15, MAX = 8192, GPUS = 80 };
 
-struct gpu { char uuid[80], name[64]; unsigned long long total, used; unsigned bus, minor; int lost, nmigs; char migs[8][80]; };
+struct gpu { char uuid[80], name[64]; unsigned long long total, used; unsigned bus, minor; int lost, nmigs; char migs[8][80]; unsigned percent; };	/* percent + 1; 0: unknown */
 struct running { int gpu, pid, client; unsigned long long used; };
 
 static struct gpu gpus[GPUS];
@@ -35,12 +36,15 @@ static void read_gpu_line(const char *line, struct gpu *known)
 {
 	struct gpu g = { 0 };
 	char uuid[80];
+	unsigned percent;
 	int at;
 
 	if (sscanf(line, "gpu %79s %63s %llu %llu %u %u", g.uuid, g.name, &g.total, &g.used, &g.bus, &g.minor) == 6 && ngpus < GPUS)
 		gpus[ngpus++] = g;
 	if (sscanf(line, "mig %d %79s", &at, uuid) == 2)
 		strcpy(known[at].migs[known[at].nmigs++], uuid);
+	if (sscanf(line, "use %d %u", &at, &percent) == 2)
+		known[at].percent = percent + 1;
 	if (sscanf(line, "lost %d", &at) == 1)
 		known[at].lost = 1;
 }
@@ -142,6 +146,15 @@ EXPORTED int nvmlDeviceGetPciInfo_v3(struct gpu *g, struct pci *pci)
 	memset(pci, 0, sizeof(*pci));
 	pci->bus = g->bus;
 	snprintf(pci->text, sizeof(pci->text), "00000000:%02X:00.0", g->bus);
+	return OK;
+}
+
+EXPORTED int nvmlDeviceGetUtilizationRates(struct gpu *g, unsigned use[2])
+{
+	if (!g->percent)
+		return NOT_SUPPORTED;
+	use[0] = g->percent - 1;
+	use[1] = 0;
 	return OK;
 }
 

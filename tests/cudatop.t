@@ -60,6 +60,15 @@ until_true grep -qE ' \+[0-9.]+ [KM]iB .* grows +-$' "$tmp/out"
 stop
 kill "$pid"
 
+it "the manual has the limits of hints, twice, and where each comes from"
+tr '\n' ' ' <man/cudatop.8 >"$tmp/man"
+sed -n 's/^LIMIT([A-Z_]*, [^,]*, "\(.*\)", "\(.*\)")$/\1|\2/p' tools/cudatop/limits.def >"$tmp/limits"
+equal "$(grep -c '^LIMIT(' tools/cudatop/limits.def)" "$(wc -l <"$tmp/limits")"
+while IFS='|' read -r limit source; do
+	grep -qF -- "$limit: $source." "$tmp/man" || no "no '$limit: $source.'"
+	[ "$(grep -oF -- "$limit" "$tmp/man" | wc -l)" -ge 2 ] || no "'$limit' is not with its hint"
+done <"$tmp/limits"
+
 # stays_in FUNCTION WORD...: the last line about a program, $pid, with a call of the driver that does not return
 stays_in() {
 	stays=$1
@@ -298,7 +307,7 @@ if command -v tmux >/dev/null; then
 	term kill-server
 
 	it "live: each GPU of NVML has how busy it is and its memory, with bars of the last minutes; rows keep half of the screen"
-	"$bin/mem" malloc 1 1m sleep 60000 & pid=$!
+	"$bin/mem" malloc 1 1m sleep 600000 & pid=$!
 	pids="$pids $pid"
 	export SIM_NVML="$tmp/nvml"
 	for i in $(seq 0 12); do
@@ -322,7 +331,7 @@ if command -v tmux >/dev/null; then
 	unset SIM_NVML
 
 	it "live: / types a filter, which is in the title; Escape clears it; the mark is on a row that is shown"
-	"$bin/mem" rename alpha malloc 1 1m fork '(' rename beta malloc 1 2m sleep 60000 ')' sleep 60000 & pid=$!
+	"$bin/mem" rename alpha malloc 1 1m fork '(' rename beta malloc 1 2m sleep 600000 ')' sleep 600000 & pid=$!
 	until_true pgrep -P "$pid" >/dev/null
 	child=$(pgrep -P "$pid")
 	pids="$pids $pid $child"

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "cli/out.h"
 #include "cudatop/hints.h"
+#include "cudatop/limits.h"
 #include "cudatop/rows.h"
-
-/* Kernels of more than a tenth of a millisecond keep a GPU busy at fewer launches; copies of less than 64 KiB take longer to begin
- * than to run. */
-static const double MANY_LAUNCHES = 10000, MANY_COPIES = 1000;
-enum { SMALL_COPY = 65536 };
-
-static const double WAITS = .3, WAITS_LITTLE = .1, LOADS = .1, BUSY = .5;	/* shares of the interval */
 
 static bool fails(const struct top_row *r)
 {
@@ -27,30 +21,33 @@ static bool grows(const struct top_row *r)
 
 static bool loads(const struct top_row *r)
 {
-	return r->load_share >= LOADS;
+	return r->load_share >= top_limits[LIMIT_LOADS];
 }
 
 static bool waits(const struct top_row *r)
 {
-	return r->wait_share >= WAITS;
+	return r->wait_share >= top_limits[LIMIT_WAITS];
 }
 
 static bool copies(const struct top_row *r)
 {
-	return r->interval > 0 && r->copies >= MANY_COPIES * r->interval && r->bytes / r->copies < SMALL_COPY;
+	const double many = top_limits[LIMIT_MANY_COPIES] * r->interval;
+
+	return r->interval > 0 && r->copies >= many && (double)r->bytes / r->copies < top_limits[LIMIT_SMALL_COPY];
 }
 
 static bool launches(const struct top_row *r)
 {
-	return r->launch_rate >= MANY_LAUNCHES && r->wait_share < WAITS;
+	return r->launch_rate >= top_limits[LIMIT_MANY_LAUNCHES] && !waits(r);
 }
 
 /* Launches return at once: a program that launches little and does not wait either does something else. */
 static bool may_idle(const struct top_row *r)
 {
-	const bool busy = r->gpu_share >= BUSY;	/* false if it is not measured */
+	const bool busy = r->gpu_share >= top_limits[LIMIT_BUSY];	/* false if it is not measured */
+	const bool few = r->launch_rate < top_limits[LIMIT_MANY_LAUNCHES];
 
-	return r->launches && r->launch_rate < MANY_LAUNCHES && r->wait_share < WAITS_LITTLE && !busy;
+	return r->launches && few && r->wait_share < top_limits[LIMIT_FEW_WAITS] && !busy;
 }
 
 const struct top_hint top_hints[] = {

@@ -10,6 +10,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
+#include "cudatop/limits.h"
 #include "cudatop/rows.h"
 #include "proc/process_table.h"
 
@@ -17,9 +18,11 @@
 enum { NVML_MS = 50 };
 static const unsigned long long CALL_NS = 100000000;
 
-/* Memory grows if it has reached a maximum lately, as PyTorch allocates for several steps of a training at a time, and others for
- * some time before, as each program allocates when it begins. */
-static const unsigned long long GROWS_NS = 10000000000, BEGINS_NS = 2000000000;
+/* Memory grows if it has reached a maximum lately, and others for some time before. */
+static unsigned long long limit_ns(enum top_limit s)
+{
+	return top_limits[s] * 1e9;
+}
 
 /* ---- What is not in the probes' counts */
 
@@ -27,7 +30,7 @@ static void see_growth(struct top_process *p, unsigned long long now)
 {
 	if (p->now.held <= p->peak)
 		return;
-	if (!p->grew || now - p->grew >= GROWS_NS)
+	if (!p->grew || now - p->grew >= limit_ns(LIMIT_GREW_WITHIN_S))
 		p->grows_since = now;
 	p->grew = now;
 	p->peak = p->now.held;
@@ -111,7 +114,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->loads = since(now->loads, before->loads, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
-	r->grows = t->counted - p->grew < GROWS_NS && p->grew - p->grows_since >= BEGINS_NS;
+	r->grows = t->counted - p->grew < limit_ns(LIMIT_GREW_WITHIN_S) && p->grew - p->grows_since >= limit_ns(LIMIT_GROWS_FOR_S);
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
 	r->htod_rate = r->htod / s;

@@ -470,6 +470,12 @@ if $it_has_tmux; then
 	on_screen 'Page Up'
 	term send-keys x
 	on_screen ' a_kernel'
+	term send-keys / UGLY Enter
+	on_screen '^[0-9:]+  filter: UGLY  '
+	lines 0 ' a_kernel'
+	lines 1 ' ugly'
+	term send-keys Escape
+	on_screen ' a_kernel'
 	term send-keys v
 	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL *$'
 	term send-keys v

@@ -4,7 +4,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 it "make deb builds both packages and leaves the tree as it was"
 git status --porcelain >"$tmp/before" 2>/dev/null
-timeout 600 make -s "O=$O" deb >"$tmp/out" 2>"$tmp/err"
+timeout 1500 make -s "O=$O" deb >"$tmp/out" 2>"$tmp/err"
 rc=$?
 status 0
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Programs that reach CUDA's functions in all ways, for --attach inject.  Included by rules.mk; adds to TEST_FILES.
-# Left out where the tools' own probes in programs are: for other machines than x86-64.
 
 T_INJECT := $(patsubst $(T_DIR)/workloads/%,%,$(basename $(wildcard $(addprefix $(T_DIR)/workloads/inject,.c _args.c _bind.c \
 	_ends.c _processes.c _same.c _signal.c _stack.c _throw.cpp))))
 T_INJECT_O := $(T_INJECT:%=$(T_OBJ)/workloads/%.o)
 T_INJECT_LIBS := $(T_LIB)/libinject-plugin.so $(T_LIB)/libinject-other.so $(T_LIB)/libinject-preload.so
 T_ECHO := $(T_LIB)/echo/libcudart.so.13
-T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_registers inject_registers-now inject_hostile inject_rights \
-	contained
-TEST_FILES += $(if $(T_START),$(addprefix $(T_BIN)/,$(T_INJECT_BINS) each) $(T_INJECT_LIBS) $(T_ECHO) $(T_LIB)/each-calls.so)
+# inject_registers and its runtime are in x86-64's assembler only
+T_REGISTERS := $(if $(filter x86,$(ARCH)),$(addprefix $(T_BIN)/,inject_registers inject_registers-now) $(T_ECHO))
+T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_hostile inject_rights contained
+TEST_FILES += $(addprefix $(T_BIN)/,$(T_INJECT_BINS) each) $(T_INJECT_LIBS) $(T_REGISTERS) $(T_LIB)/each-calls.so
 
 # a way to compile and link: $(1) the suffix, $(2) for the compiler, $(3) for the linker, $(4) the runtime
 define t_inject

@@ -23,18 +23,17 @@ T_HEADERS := -DSIM_OWN_HEADERS
 else
 T_HEADERS := -isystem $(CUDA)/include
 endif
-T_NVCC := $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-T_REAL := $(firstword $(wildcard $(CUDA)/lib64/libcudart.so.13 $(CUDA)/targets/x86_64-linux/lib/libcudart.so.13))
+# not for another machine: nvcc has only the libraries of this one
+T_NVCC := $(if $(CROSS),,$(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc 2>/dev/null)))
+T_REAL := $(firstword $(wildcard $(if $(CROSS),$(abspath $(O))/cudart/libcudart.so.13,\
+	$(CUDA)/lib64/libcudart.so.13 $(CUDA)/targets/$(CUDA_TARGET)/lib/libcudart.so.13)))
 
 # Tracers walk frame pointers; an optimized tail call has no frame.
-T_COMMON := -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls -MMD -MP \
+T_COMMON := -iquote arch/$(ARCH) -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls -MMD -MP \
 	$(T_HEADERS) $(TEST_CFLAGS)
 T_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 $(T_COMMON)
 T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
-# NVIDIA's functions begin with push (runtime) or cmpl (driver), never with endbr64.
-T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection=none \
-	$(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && \
-	echo -fno-shrink-wrap))
+T_START := $(SIM_START) $(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && echo -fno-shrink-wrap)
 T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -iquote common $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 

@@ -3,10 +3,10 @@
 # Included by the Makefile after tests/rules.mk; adds to TEST_FILES.
 
 # as distributions and nvcc build: no frame pointers, unwind tables
-S_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fomit-frame-pointer -fasynchronous-unwind-tables -MMD -MP \
+S_CFLAGS := -iquote arch/$(ARCH) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fomit-frame-pointer -fasynchronous-unwind-tables -MMD -MP \
 	$(T_HEADERS) $(TEST_CFLAGS)
 S_NOFP := $(T_DIR)/workloads/nofp.c $(T_DIR)/workloads/nofp_asm.S
-S_WANTS := $(S_NOFP) $(T_DIR)/workloads/nofp.h $(T_DIR)/stacks.mk
+S_WANTS := $(S_NOFP) $(T_DIR)/workloads/nofp.h $(wildcard arch/$(ARCH)/tests/*) $(T_DIR)/stacks.mk
 S_SO = -shared -fPIC -Wl,-soname,$(@F)
 
 TEST_FILES += $(addprefix $(T_LIB)/,libnofp.so libnofp-far.so libbare.so libmiddle.so) \
@@ -23,7 +23,7 @@ $(eval $(call s_nofp,-O3,$(CC) -O3 -Wl$(T_COMMA)-z$(T_COMMA)now))
 $(eval $(call s_nofp,-stripped,$(CC) -O2 -s))
 # .eh_frame, and no table to search it by
 $(eval $(call s_nofp,-nohdr,$(CC) -O2 -Wl$(T_COMMA)--no-eh-frame-hdr))
-$(eval $(call s_nofp,-clang,$(CLANG) -O2 -fno-optimize-sibling-calls))
+$(eval $(call s_nofp,-clang,$(CLANG) $(if $(CROSS),--target=$(TRIPLET) --sysroot=$(SYSROOT)) -O2 -fno-optimize-sibling-calls))
 
 # its own cudaMalloc, and no dynamic linker
 $(T_BIN)/nofp-static $(T_BIN)/nofp-static-pie: $(T_BIN)/nofp-%: $(S_WANTS) | $(T_BIN)

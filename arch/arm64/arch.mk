@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # arm64: included by the Makefile, which calls machines as libbpf does
+# how NVIDIA's functions begin, with stp or sub, never with bti; a folder of CUDA's targets
+SIM_START         := -mbranch-protection=none
+CUDA_TARGET       := sbsa-linux
 TRIPLET           := aarch64-linux-gnu
 BRANCH_PROTECTION := -mbranch-protection=standard

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # x86-64: included by the Makefile, which calls machines as libbpf does
+# how NVIDIA's functions begin, with push (runtime) or cmpl (driver), never with endbr64; a folder of CUDA's targets
+SIM_START         := -fcf-protection=none
+CUDA_TARGET       := x86_64-linux
 TRIPLET           := x86_64-linux-gnu
 BRANCH_PROTECTION := -fcf-protection

@@ -4,6 +4,7 @@
  */
 #include "rt.h"
 #include "rt_register.h"
+#include "tests/sim_runtime.h"
 
 #define TRACE_LAUNCH "0x%lx %u %u %u %u %u %u", P(func), \
 	grid.x, grid.y, grid.z, block.x, block.y, block.z
@@ -81,37 +82,14 @@ RT_PTSZ(cudaLaunchKernelExC, (const cudaLaunchConfig_t *c, const void *func, voi
 }
 
 #if SIM_CUDART >= 13
-/* As in NVIDIA's: a frame, none, and a jump to the public function. */
-#if defined(__x86_64__)
+/* A jump to the public function, as in NVIDIA's. */
 #ifdef RT_STATIC
 #define VISIBILITY(name) ".hidden " #name "\n"
 #else
 #define VISIBILITY(name)
 #endif
-#define JUMP(name, to) \
-	__asm__(".pushsection .text\n" \
-		".p2align 4\n" \
-		".globl " #name "\n" VISIBILITY(name) \
-		".type " #name ", @function\n" \
-		#name ":\n" \
-		"push %rbp\n" \
-		"mov %rsp, %rbp\n" \
-		"pop %rbp\n" \
-		"jmp " #to "\n" \
-		".size " #name ", . - " #name "\n" \
-		".popsection\n")
 JUMP(__cudaLaunchKernel, cudaLaunchKernel);
 JUMP(__cudaLaunchKernel_ptsz, cudaLaunchKernel_ptsz);
-#else
-#define JUMP(name, to) \
-	RT_EXPORTED cudaError_t name(cudaKernel_t k, dim3 grid, dim3 block, void **args, \
-				     size_t shared, cudaStream_t stream) \
-	{ \
-		return to((const void *)k, grid, block, args, shared, stream); \
-	}
-JUMP(__cudaLaunchKernel, cudaLaunchKernel)
-JUMP(__cudaLaunchKernel_ptsz, cudaLaunchKernel_ptsz)
-#endif
 
 RT_EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub)
 {

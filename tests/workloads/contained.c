@@ -13,7 +13,7 @@ static const unsigned refused[] = {
 	SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_mount, SYS_umount2, SYS_setns, SYS_unshare, SYS_pivot_root,
 	SYS_open_by_handle_at, SYS_fanotify_init, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_kexec_load, SYS_reboot,
 	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_quotactl, SYS_lookup_dcookie, SYS_syslog, SYS_acct,
-	SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_swapon, SYS_swapoff, SYS_iopl, SYS_ioperm,
+	SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_swapon, SYS_swapoff,
 	SYS_move_pages, SYS_mbind, SYS_set_mempolicy, SYS_vhangup, SYS_kcmp, SYS_fsopen, SYS_fsmount, SYS_move_mount,
 	SYS_open_tree, SYS_io_uring_setup, 438 /* pidfd_getfd */,
 };

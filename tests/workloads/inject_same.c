@@ -47,7 +47,8 @@ static unsigned long handled(void)
 
 int part_same(int argc, char **argv)
 {
-	unsigned alignment = 99, control;
+	unsigned alignment = 99;
+	union { femode_t as; unsigned char bytes[sizeof(femode_t)]; } modes = { .bytes = { 0 } };
 	struct rlimit limit;
 	sigset_t some;
 	void *p;
@@ -68,8 +69,12 @@ int part_same(int argc, char **argv)
 		printf("and %d, error %d\n", errno, (int)cudaGetLastError());
 	}
 	cudaLaunchHostFunc(NULL, aligned, &alignment);
-	__asm__ volatile("stmxcsr %0" : "=m"(control));
-	printf("alignment %u, rounding %d, mxcsr %x\n", alignment, fegetround(), control & ~0x3fu);
+	feclearexcept(FE_ALL_EXCEPT);
+	fegetmode(&modes.as);
+	printf("alignment %u, rounding %d, modes", alignment, fegetround());
+	for (i = 0; i < (int)sizeof(modes.bytes); i++)
+		printf(" %02x", modes.bytes[i]);
+	putchar('\n');
 	getrlimit(RLIMIT_NOFILE, &limit);
 	printf("signals blocked %lx, handled %lx; files %llu\n", mask(), handled(), (unsigned long long)limit.rlim_cur);
 	printf("children %d\n", (int)wait(NULL));

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "nofp.h"
+#include "tests/trap.h"
 
 #ifdef NOFP_STATIC
 /* Nothing of CUDA is linked: the tools find the function by its name. */
@@ -284,7 +285,8 @@ static int deep(void)
 /* No page that is in this buffer as a whole is in memory, whatever stood there before. */
 __attribute__((noinline)) static void untouch(char *buffer, size_t size)
 {
-	uintptr_t from = ((uintptr_t)buffer + 4095) & -4096ul, end = ((uintptr_t)buffer + size) & -4096ul;
+	uintptr_t page = getpagesize();
+	uintptr_t from = ((uintptr_t)buffer + page - 1) & -page, end = ((uintptr_t)buffer + size) & -page;
 
 	if (end <= from || madvise((void *)from, end - from, MADV_DONTNEED)) {
 		fprintf(stderr, "nofp: no page of a buffer can be given back\n");
@@ -396,7 +398,7 @@ static int jumped(void)
 		ENTER(case_##name); \
 		ENTER_OTHER(#name, name); \
 		\
-		room = alloca(n);	/* the outer frame is found by rbp alone */ \
+		room = alloca(n);	/* the outer frame is found by the frame pointer only */ \
 		room[1] = 1; \
 		ret = name(through_one) + room[1] - 1; \
 		LEAVE_OTHER; \
@@ -404,9 +406,9 @@ static int jumped(void)
 		return ret; \
 	} \
 	static int run_##name(void) { return case_##name(31 + sink); }
-ASM_CASE(asm_rbx)
+ASM_CASE(asm_cfa)
 ASM_CASE(asm_expression)
-ASM_CASE(asm_rbp)
+ASM_CASE(asm_frame)
 ASM_CASE(asm_register)
 ASM_CASE(asm_moves)
 ASM_CASE(asm_silent)
@@ -445,7 +447,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	ENTER(on_trap);
 	(void)sig, (void)info;
 	one(4);
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+	*trap_pc(context) += TRAP_SIZE;
 	LEAVE;
 }
 
@@ -784,8 +786,8 @@ static const struct a_case {
 } cases[] = {
 	{ "plain", plain, 0 }, { "args", args, 0 }, { "alloca", variable, 0 }, { "drap", drap, 0 },
 	{ "recursion", recursion, 0 }, { "deep", deep, 0 }, { "cold", cold, 0 }, { "qsort", sorted, 0 },
-	{ "longjmp", jumped, 0 }, { "asm_rbx", run_asm_rbx, 0 }, { "asm_expression", run_asm_expression, 0 },
-	{ "asm_rbp", run_asm_rbp, 0 }, { "asm_register", run_asm_register, 0 },
+	{ "longjmp", jumped, 0 }, { "asm_cfa", run_asm_cfa, 0 }, { "asm_expression", run_asm_expression, 0 },
+	{ "asm_frame", run_asm_frame, 0 }, { "asm_register", run_asm_register, 0 },
 	{ "asm_moves", run_asm_moves, 0 }, { "asm_silent", run_asm_silent, 0 }, { "signal", in_signal, 0 },
 	{ "trap", first_instruction, 0 }, { "altstack", altstack, 0 }, { "context", context, 0 },
 	{ "thread", thread, 0 },

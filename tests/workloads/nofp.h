@@ -45,15 +45,15 @@ int allocate(void);
 
 typedef int (*call_fn)(void);
 
-/* nofp_asm.S: call fn, and return what it does */
-int asm_rbx(call_fn fn);	/* CFA from rbx, on a realigned stack */
+/* arch/ARCH/tests/nofp_asm.S: call fn, and return what it does */
+int asm_cfa(call_fn fn);	/* CFA from a preserved register, on a realigned stack */
 int asm_expression(call_fn fn);	/* CFA from an expression that reads the stack */
-int asm_rbp(call_fn fn);	/* rbp saved where an expression says, and spoilt */
-int asm_register(call_fn fn);	/* rbp saved in rbx, and spoilt */
+int asm_frame(call_fn fn);	/* frame pointer saved where an expression says, and spoilt */
+int asm_register(call_fn fn);	/* frame pointer saved in another register, and spoilt */
 int asm_moves(call_fn fn);	/* CFA moves with each push, and is remembered and restored */
 int asm_silent(call_fn fn);	/* no CFI */
 int asm_lie(call_fn fn);	/* CFI that finds the caller 12 KiB up the stack */
 
-int trap_first(void);	/* SIGILL at its first instruction, of two bytes */
+int trap_first(void);	/* SIGILL at its first instruction, of TRAP_SIZE bytes ("tests/trap.h") */
 
 #endif

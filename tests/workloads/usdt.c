@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cuda_api.h"
+#include "tests/usdt.h"
 
 #define KEPT __attribute__((noinline, noclone))
 #define SEMAPHORE __attribute__((section(".probes"), used, visibility("hidden")))
@@ -45,7 +46,7 @@ SEMAPHORE volatile unsigned short pytorch_free_semaphore;
 
 KEPT static void in_registers(void *ptr, signed char device, size_t size)
 {
-	PROBE(malloc, MALLOC, [ptr] "r"(ptr), [device] "q"(device), [size] "r"(size), [stream] "r"(7L));
+	PROBE(malloc, MALLOC, [ptr] "r"(ptr), [device] USDT_BYTE(device), [size] "r"(size), [stream] "r"(7L));
 }
 
 KEPT static void in_memory(void *ptr, signed char device, size_t size)
@@ -57,10 +58,10 @@ KEPT static void in_memory(void *ptr, signed char device, size_t size)
 	PROBE(malloc, MALLOC, [ptr] "m"(p), [device] "m"(d), [size] "m"(s), [stream] "n"(0L));
 }
 
-/* An array's element, by two registers, and a constant. */
+/* An array's element, and a constant. */
 KEPT static void by_index(void **ptrs, long at, size_t size)
 {
-	PROBE(malloc, "8@8(%[ptr],%[at],8) -1@%[device] 8@%[size] -8@%[stream]", [ptr] "r"(ptrs - 1), [at] "r"(at),
+	PROBE(malloc, USDT_ELEMENT " -1@%[device] 8@%[size] -8@%[stream]", USDT_ELEMENT_OF(ptrs, at),
 	      [device] "n"(1), [size] "r"(size), [stream] "n"(0L));
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The undefined instruction of nofp_asm.S: its size in bytes, and the program counter of what it interrupted. */
+#ifndef TRAP_H
+#define TRAP_H
+#include <ucontext.h>
+
+enum { TRAP_SIZE = 2 };
+
+static inline greg_t *trap_pc(ucontext_t *interrupted)
+{
+	return &interrupted->uc_mcontext.gregs[REG_RIP];
+}
+
+#endif

@@ -204,7 +204,7 @@ else
 	lines 1 ' CONTAINER *$'
 	lines 1 " $short *\$"
 	it "… and of calls in flight"
-	hangs_in() { grep -q '^34 ' "/proc/$(head -n 1 "$1/cgroup.procs")/syscall"; }
+	hangs_in() { grep -q "^$pause " "/proc/$(head -n 1 "$1/cgroup.procs")/syscall"; }
 	# hang_in GROUP TOOL...: mem hangs in that cgroup, as a command
 	hang_in() {
 		in_it=$(in_group "$1" "sync 1") where=$1

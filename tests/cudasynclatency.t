@@ -163,7 +163,7 @@ waited 13 cudaDeviceSynchronize
 it "a wait that began before tracing is there when it ends"
 env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
 pids="$pids $pid"
-until_true grep -q "^34 " "/proc/$pid/syscall"	# pause(), in the simulated CUDA
+until_true grep -q "^$pause " "/proc/$pid/syscall"	# in the simulated CUDA
 tool cudasynclatency -jp "$pid"
 stop
 json 1 ".running and .pid == $pid and .func == \"cudaDeviceSynchronize\" and (.complete | not)"

@@ -455,7 +455,7 @@ lines 0 DEVICE
 lines 10 cudaLaunchKernel
 
 # asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
-asleep() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
+asleep() { [ "$(grep -l "^$pause " "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
 
 # hang N FUNCTION TOOL...: so many threads of mem, made by the words in $words, hang in this function of the
 # driver while the tool traces them

@@ -70,7 +70,7 @@ json 1 '.incomplete_stacks == 7'
 hangs_with() {
 	env SIM_LATENCY_US=cudaMalloc:3=-1 "$tmp/python" "$1" 9>&- & pid=$!
 	pids="$pids $pid"
-	until_true grep -q '^34 ' "/proc/$pid/syscall"
+	until_true grep -q "^$pause " "/proc/$pid/syscall"
 	run timeout -s KILL 30 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjp "$pid" -d 1
 	status 0
 	silent

@@ -31,6 +31,10 @@ if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
 fi
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# this machine, a folder of arch; and $pause
+machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+# shellcheck disable=SC1090 # it is given to shellcheck itself
+. "./arch/$machine/tests/words.sh"
 export GLIBC_TUNABLES=glibc.malloc.perturb=165:glibc.malloc.tcache_count=0	# freed memory is overwritten: its use is seen
 PATH=$O:$PATH
 # f() declares nothing of what f takes, as it did before C23
@@ -265,7 +269,7 @@ layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }
 in_pause() {
 	# shellcheck disable=SC2013 # words of one line
 	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
-		grep -q '^34 ' "/proc/$p/syscall" && return
+		grep -q "^$pause " "/proc/$p/syscall" && return
 	done
 	return 1
 }

@@ -80,7 +80,7 @@ fails 1 'blocked by a seccomp filter' \
 hang_early() {
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
 	pids="$pids $pid"
-	until_true grep -q '^34 ' "/proc/$pid/syscall"
+	until_true grep -q "^$pause " "/proc/$pid/syscall"
 }
 unread() { says "cannot read stacks of process $pid, calls already in flight may be missing: $1"; }
 
@@ -112,7 +112,7 @@ it "… and a hang whose entry was seen is shown, without a stack"
 program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 1 64 wait sync 1
 tool "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -k -p "$pid"
 echo >&3
-until_true grep -q '^34 ' "/proc/$pid/syscall"
+until_true grep -q "^$pause " "/proc/$pid/syscall"
 stop
 lines 1 '^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for '
 lines 1 '^        \[no stack\]$'

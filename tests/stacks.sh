@@ -100,7 +100,7 @@ hung() {
 all_hang() {
 	[ -n "$1" ] || return
 	for p in $(echo "$1" | tr , ' '); do
-		grep -qs '^34 ' "/proc/$p/task/"*/syscall || return
+		grep -qs "^$pause " "/proc/$p/task/"*/syscall || return
 	done
 }
 

@@ -18,7 +18,7 @@ done
 program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 3 64 wait thread '(' sync 1 ')' thread '(' sync 1 ')' sync 1
 tool cudasynclatency --attach "$kind" -kj -p "$pid"
 echo >&3
-until_true eval '[ "$(grep -l "^34 " /proc/$pid/task/*/syscall | wc -l)" = 3 ]'
+until_true eval '[ "$(grep -l "^$pause " /proc/$pid/task/*/syscall | wc -l)" = 3 ]'
 stop
 status 0
 json 3 '.running and .complete and .func == "cudaDeviceSynchronize" and .stack[0].sym == "do_sync"'

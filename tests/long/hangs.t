@@ -6,7 +6,7 @@ waits="thread ( sync 1 ) thread ( sync 1 ) thread ( sync 1 ) thread ( sync 1 ) s
 line='^still waiting: thread [0-9]+ \(mem\)( of pid [0-9]+)? in'
 
 # asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
-asleep() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
+asleep() { [ "$(grep -l "^$pause " "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
 
 # hangs N VARIABLE WORD...: starts mem with these words, and goes on when N of its threads wait; if N is 0,
 # when it says that it is ready

@@ -14,7 +14,8 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-long  only what check-all adds to check: those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
-# make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-kernels  run the tools on Debian's kernels, old and new, under qemu: KERNELS='6.1 6.12'
+# make check-arm64    build for arm64, and run what needs no BPF under qemu-user, the tools on Debian's arm64 kernels under qemu
 # make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
@@ -265,7 +266,17 @@ demo: setup-demo
 
 check-kernels: setup-kernels
 	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
-	@O=$(O) scripts/check-kernels $(KERNELS)
+	@O=$(O) ARCH=$(ARCH) scripts/check-kernels $(KERNELS)
+
+check-arm64: setup-arm64
+	@$(MAKE) --no-print-directory ARCH=arm64 check-cross
+
+# for the machine ARCH, by emulators: what needs no BPF, then on Debian's kernels
+check-cross:
+	@scripts/cudart $(ARCH) $(O)/cudart || :
+	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
+	@O=$(O) ARCH=$(ARCH) scripts/check-emulated
+	@O=$(O) ARCH=$(ARCH) scripts/check-kernels $(KERNELS)
 
 check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
@@ -399,6 +410,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-arm64 check-clients check-cross check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh disable=SC2034,SC2154 # conf and why are the caller's, cache and tmp its
 # Packages of Debian suites, in a directory of their own: for check-kernels, check-libs, pythons and clangs, which set
-# $cache, where lists and packages are kept, and $tmp.  What apt downloads it checks against the suite's
-# signature.
+# $cache, where lists and packages are kept, and $tmp; $architecture, if it is not amd64.  What apt downloads it checks
+# against the suite's signature.
+architecture=${architecture:-amd64}
 
 # mirrors SUITE: the mirrors of suites of that kind, Debian's or similarly named ones, in this
 # machine's apt sources
@@ -28,7 +29,7 @@ lists() {
 			Acquire::Retries "1";
 			Acquire::http::Timeout "20";
 			Acquire::https::Timeout "20";
-			APT::Architecture "amd64";
+			APT::Architecture "$architecture";
 			APT::Sandbox::User "root";
 			Dir::State "$dir";
 			Dir::State::status "$dir/status";
@@ -42,7 +43,7 @@ lists() {
 		END
 	} >"$conf"
 	for uri in $(mirrors "$1"); do
-		echo "${2:-deb} [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" \
+		echo "${2:-deb} [arch=$architecture signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" \
 			>"$dir/sources.list"
 		APT_CONFIG=$conf apt-get update -qq >"$tmp/apt" 2>&1 && touch "$dir/updated" && return 0
 		why="no package lists of $1: $(grep '^[EW]:' "$tmp/apt" | head -n 1)"

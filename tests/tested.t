@@ -21,7 +21,9 @@ long_ones='(^[[:space:]]*|if |! |\|\| |\$\()long( \|\|| &&|;|$)|\$(command_)?kin
 	echo quick
 	ls tests/long/*.t tests/clients/*.t
 	grep -lE "$long_ones" tests/*.t | grep -v '^tests/tested\.t$'
-	sed -n "/^kernels='/,/^'/s|^\([^	']*\)	.*|kernel:\1|p" scripts/check-kernels
+	for of in x86:kernel arm64:kernel-arm64; do
+		sed -n "/^kernels='/,/^'/s|^\([^	']*\)	.*|${of#*:}:\1|p" "arch/${of%:*}/machine.sh"
+	done
 	sed -n "/^suites='/,/^'/s|^\([0-9]*\)	.*|clang:\1|p" scripts/clangs
 	for suite in bookworm trixie sid; do
 		echo "root:$suite"

@@ -79,3 +79,14 @@ if cudaleak --check | grep -q '^return probes *ok'; then
 else
 	says 'has a seccomp filter, and return probes kill such a process'
 fi
+
+it "NVIDIA's own runtime has no driver here: each call is seen, and fails with its name for that"
+if [ -e "$bin/mem-real" ]; then
+	run cudatrace -jkc "$bin/mem-real malloc 23 4096 host 5 64 copy 7 64 h2d"
+	json 37 '.ret == 35 and .error == "cudaErrorInsufficientDriver"'
+	json 23 '.func == "cudaMalloc" and .args.size == 4096 and .stack[0].sym == "do_malloc"'
+	json 7 '.func == "cudaMemcpy" and .args.count == 64 and .args.kind == "cudaMemcpyHostToDevice"'
+	silent
+else
+	skip "there is no libcudart of NVIDIA's"
+fi

@@ -5,10 +5,11 @@
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make ARCH=arm64  build for another machine, in build-arm64, with Debian's cross compiler and libraries (scripts/setup arm64)
-# make static     build binaries that run on any x86-64 Linux, in $(O)/static
+# make static     build binaries that run on any Linux of the machine, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
 # make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
-# make deb        build Debian packages of the last commit, in $(O)/deb   (as root if something is missing)
+# make deb        build Debian packages of the last commit, in $(O)/deb; for another machine with ARCH=arm64   (as root if
+#                 something is missing)
 # make check-api  compare the API table with NVIDIA's headers and libraries
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
@@ -44,14 +45,16 @@ CLANG   ?= clang
 PROTOC_C ?= protoc-c
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 # empty, or the folder with the other machine's headers and libraries
-SYSROOT := $(CROSS:%=$(CURDIR)/$(O)/.sysroot)
+SYSROOT := $(CROSS:%=$(abspath $(O))/.sysroot)
 ifneq ($(CROSS),)
 CC      := $(TRIPLET)-gcc --sysroot=$(SYSROOT)
 CXX     := $(TRIPLET)-g++ --sysroot=$(SYSROOT)
 AR      := $(TRIPLET)-ar
 endif
+# what runs a program that was built
+RUN     := $(if $(CROSS),$(EMULATOR) -L $(SYSROOT))
 MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
-CLANG_INC := -idirafter $(SYSROOT)/usr/include/$(MULTI) $(if $(CROSS),-idirafter $(SYSROOT)/usr/include)
+CLANG_INC := -idirafter $(SYSROOT)/usr/include/$(MULTI) $(if $(CROSS),-idirafter $(SYSROOT)/usr/include -ffile-prefix-map=$(SYSROOT)=)
 CFLAGS  ?= -g -O2
 include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
@@ -158,10 +161,10 @@ $(O)/common/pprof/pprof.o: $(O)/profile.pb-c.h
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# the tarball of make dist has skeletons, for those who have no clang or no bpftool
+# the tarball of make dist has skeletons for each machine, for those who have no clang or no bpftool
 has = $(shell command -v $(firstword $(1)) 2>/dev/null)
-ifneq ($(and $(wildcard skel),$(if $(and $(call has,$(CLANG)),$(call has,$(BPFTOOL))),,none)),)
-$(O)/%.skel.h: skel/%.skel.h $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*) | $(O)
+ifneq ($(and $(wildcard skel/$(ARCH)),$(if $(and $(call has,$(CLANG)),$(call has,$(BPFTOOL))),,none)),)
+$(O)/%.skel.h: skel/$(ARCH)/%.skel.h $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*) | $(O)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang and bpftool >&2; exit 1; }
 	$(Q)cp $< $@
 else
@@ -340,8 +343,8 @@ $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/l
 dist:
 	@O=$(O) MAKE="$(MAKE)" scripts/dist
 
-deb: setup-deb
-	@O=$(O) MAKE="$(MAKE)" scripts/deb
+deb: setup-deb $(if $(CROSS),setup-$(ARCH) $(SYSROOT))
+	@O=$(O) ARCH=$(ARCH) MAKE="$(MAKE)" scripts/deb
 
 # where it goes: Debian has its completions for zsh elsewhere
 ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
@@ -364,9 +367,9 @@ programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) && \
 	install $(1:%=$(O)/%) $(BIN) && \
 	install -m 644 $(1:%=man/%.8) $(MAN) && \
 	for t in $(1); do \
-		h=$$(echo $$t | $(HYPHEN)); $(O)/$$t --bash-completion >$(COMP)/$$t && \
-		$(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
-		$(O)/$$t --fish-completion >$(FISH)/$$t.fish || exit; \
+		h=$$(echo $$t | $(HYPHEN)); $(RUN) $(O)/$$t --bash-completion >$(COMP)/$$t && \
+		$(RUN) $(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
+		$(RUN) $(O)/$$t --fish-completion >$(FISH)/$$t.fish || exit; \
 		[ $$h = $$t ] || { ln -sf $$t $(BIN)/$$h; ln -sf $$t.8 $(MAN)/$$h.8; \
 			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; \
 			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done

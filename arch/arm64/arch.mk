@@ -2,6 +2,7 @@
 # arm64: included by the Makefile, which calls machines as libbpf does
 # how NVIDIA's functions begin, with stp or sub, never with bti; a folder of CUDA's targets
 SIM_START         := -mbranch-protection=none
+EMULATOR          := qemu-aarch64-static
 CUDA_TARGET       := sbsa-linux
 TRIPLET           := aarch64-linux-gnu
 BRANCH_PROTECTION := -mbranch-protection=standard

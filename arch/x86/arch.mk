@@ -2,6 +2,7 @@
 # x86-64: included by the Makefile, which calls machines as libbpf does
 # how NVIDIA's functions begin, with push (runtime) or cmpl (driver), never with endbr64; a folder of CUDA's targets
 SIM_START         := -fcf-protection=none
+EMULATOR          := qemu-x86_64-static
 CUDA_TARGET       := x86_64-linux
 TRIPLET           := x86_64-linux-gnu
 BRANCH_PROTECTION := -fcf-protection

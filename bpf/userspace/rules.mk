@@ -19,8 +19,8 @@ $(INJECT_O): $(O)/inject/%.o: %
 	$(Q)$(CC) $(INJECT_CC) $(filter -g% -ffile-prefix-map=%,$(CFLAGS)) $(INJECT_INC) -MMD -MP -c $< -o $@
 
 # the tarball of make dist has these, too
-ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*)
+ifneq ($(and $(wildcard skel/$(ARCH)),$(if $(call has,$(CLANG)),,none)),)
+$(INJECT_GEN): $(O)/inject/%: skel/$(ARCH)/inject/% $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*)
 	$(Q)mkdir -p $(@D)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@

@@ -7,9 +7,10 @@ git status --porcelain >"$tmp/before" 2>/dev/null
 timeout 1500 make -s "O=$O" deb >"$tmp/out" 2>"$tmp/err"
 rc=$?
 status 0
+architecture=$(dpkg --print-architecture)
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
 for p in cuda-bpf-tools cudaexporter; do
-	[ -s "$O/deb/${p}_${version}_amd64.deb" ] || no "no $p"
+	[ -s "$O/deb/${p}_${version}_$architecture.deb" ] || no "no $p"
 done
 equal "$(git status --porcelain 2>/dev/null)" "$(cat "$tmp/before")"
 
@@ -21,7 +22,7 @@ silent
 
 it "the packages share no file, and have every tool"
 for p in cuda-bpf-tools cudaexporter; do
-	dpkg-deb -c "$O/deb/${p}_${version}_amd64.deb" | awk '$6 !~ /\/$/ { print $6 }' | sort >"$tmp/$p"
+	dpkg-deb -c "$O/deb/${p}_${version}_$architecture.deb" | awk '$6 !~ /\/$/ { print $6 }' | sort >"$tmp/$p"
 done
 equal "$(comm -12 "$tmp/cuda-bpf-tools" "$tmp/cudaexporter")" ''
 for t in tools/*.c; do
@@ -36,17 +37,41 @@ for file in etc/default/cudaexporter usr/share/cuda-bpf-tools/prometheus/alerts.
 	grep -qxF "./$file" "$tmp/cudaexporter" || no "no $file"
 done
 unit=$(grep -E '^\./(usr/)?lib/systemd/system/cudaexporter\.service$' "$tmp/cudaexporter") || no "no unit"
-dpkg-deb -x "$O/deb/cudaexporter_${version}_amd64.deb" "$tmp/exporter"
+dpkg-deb -x "$O/deb/cudaexporter_${version}_$architecture.deb" "$tmp/exporter"
 cp "$tmp/exporter/$unit" "$tmp/out"
 lines 1 '^ExecStart=/usr/bin/cudaexporter( |$)'
 
 it "the programs are compiled with all hardening, and know the revision"
-dpkg-deb -x "$O/deb/cuda-bpf-tools_${version}_amd64.deb" "$tmp/root"
+dpkg-deb -x "$O/deb/cuda-bpf-tools_${version}_$architecture.deb" "$tmp/root"
 readelf -ldW "$tmp/root/usr/bin/cudaleak" >"$tmp/out"
 lines 1 'FLAGS_1\).*NOW PIE'
 lines 1 '^ *GNU_RELRO'
 run "$tmp/root/usr/bin/cudaleak" -V
 lines 1 "^revision $(git describe --always --tags --abbrev=12), "
+
+it "make deb ARCH=arm64 builds both packages for arm64, whose libraries are named as Debian's packages have them"
+arm=$O-arm64
+if [ "$architecture" = arm64 ] || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+	skip "no cross compiler: run scripts/setup arm64"
+elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then
+	skip "$(tail -n 1 "$tmp/out")"
+else
+	SECONDS_=600
+	run make -s ARCH=arm64 "O=$arm" deb
+	status 0
+	for p in cuda-bpf-tools cudaexporter; do
+		arm_deb=$arm/deb/${p}_${version}_arm64.deb
+		equal "$(dpkg-deb -f "$arm_deb" Architecture)" arm64
+		dpkg-deb -f "$arm_deb" Depends >"$tmp/out"
+		lines 1 'libbpf1 .*libc6 .*libdw1 .*libelf1 .*zlib1g '
+		dpkg-deb --fsys-tarfile "$O/deb/${p}_${version}_$architecture.deb" | tar -tf - | sort >"$tmp/here"
+		dpkg-deb --fsys-tarfile "$arm_deb" | tar -tf - | sort | diff "$tmp/here" - >"$tmp/diff" || no "$p: $(head -n 3 "$tmp/diff" | tr '\n' ' ')"
+	done
+	run lintian --allow-root "$arm"/deb/*.changes
+	status 0
+	lines 0 ''
+	silent
+fi
 
 it "in new roots"
 if unshares -m; then

@@ -23,10 +23,14 @@ xz -dc "$tmp/one/$tarball" | tar --quoting-style=literal -tf - | sed -n "s|^cuda
 {
 	git -c core.quotePath=false ls-tree -r --name-only HEAD
 	echo REVISION
-	(cd "$O/inject" && ls ./*.so) | sed -n 's|^\./\(.*\)\.so$|skel/inject/\1.ld skel/inject/\1.s skel/inject/\1.tables.c|p' | tr ' ' '\n'
+	(cd "$O/inject" && ls ./*.so) | sed -n 's|^\./\(.*\)\.so$|skel/ARCH/inject/\1.ld skel/ARCH/inject/\1.s skel/ARCH/inject/\1.tables.c|p' | tr ' ' '\n'
 	git ls-tree -r --name-only HEAD bpf gpu |
-		sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/\1.skel.h|p; s|^gpu/\([^/]*\)\.gpu\.c$|skel/\1.ptx|p'
-} | sort >"$tmp/expected"
+		sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/ARCH/\1.skel.h|p; s|^gpu/\([^/]*\)\.gpu\.c$|skel/\1.ptx|p'
+} >"$tmp/names"
+for m in arch/*; do
+	m=${m#*/}
+	[ "$m" != "$machine" ] && [ ! -e "build-$m/.sysroot" ] || sed "s|^skel/ARCH/|skel/$m/|" "$tmp/names"
+done | sort -u >"$tmp/expected"
 equal "$(diff "$tmp/files" "$tmp/expected")" ''
 
 it "its files are root's, none may be written by others, and no path of the build is in them"

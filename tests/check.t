@@ -8,7 +8,7 @@ for t in tools/*.c; do
 	run "$t" --check
 	status 0
 	lines 1 '^CHECK +VERDICT +WHAT$'
-	lines 1 "^kernel +ok +Linux $(uname -r)\$"
+	lines 1 "^kernel +ok +Linux $(uname -r), $(uname -m)\$"
 	lines 1 '^privileges +ok +may trace as root$'
 	lines 1 '^return probes +(ok|limited) +(do not harm|kill) processes that have a seccomp filter'
 	equal "$(wc -l <"$tmp/out")" 13

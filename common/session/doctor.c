@@ -47,7 +47,7 @@ static enum verdict check_linux(struct doctor_row *r)
 		r->text = xprintf("%s lacks BPF cookies for uprobes: Linux 5.15 or newer is required", u.release);
 		return MISSING;
 	}
-	r->text = xprintf("Linux %s", u.release);
+	r->text = xprintf("Linux %s, %s", u.release, u.machine);
 	return OK;
 }
 

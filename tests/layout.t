@@ -190,7 +190,8 @@ while read -r folder; do
 done <"$tmp/folders"
 while read -r folder; do
 	case $folder in
-	*/TOOL* | arch/ARCH) ;;
+	*/TOOL*) ;;
+	arch/ARCH*) [ -d "arch/x86${folder#arch/ARCH}" ] || no "there is no $folder" ;;
 	*) [ -d "$folder" ] || no "there is no $folder" ;;
 	esac
 done <"$tmp/named"

@@ -50,7 +50,7 @@ checked() {
 		$(command -v readelf) "\$@" | case \$2 in *.bpf.o) sed "$1" ;; *) cat ;; esac
 	END
 	chmod +x "$tmp/bin/readelf"
-	run env PATH="$tmp/bin:$PATH" scripts/gen_inject check "$O/cudaleak.bpf.o" "$O/inject/cudaleak.programs.o" "$O/inject/cudaleak.so"
+	run env PATH="$tmp/bin:$PATH" scripts/gen_inject check "$O/cudaleak.bpf.o" "$O/inject/cudaleak.programs.o" "$O/inject/cudaleak.so" 4096
 }
 
 it "a variable that is not where the BPF object has it, or is of another size, is an error of the build"

@@ -29,6 +29,7 @@ it "no room includes what tests/layout.rooms does not allow"
 # what is built stands in no folder; a tool's own parts and bpf/lib are rooms of their own
 while read -r file what; do
 	case $what in
+	machine/*) continue ;;	# of arch/ARCH, for all
 	*/*) of=${what%/*} ;;
 	*.def | *.ptx.h | *.pb-c.h | revision.h) continue ;;
 	*.skel.h) stem=${file##*/} && [ "$what" != "${stem%.c}.skel.h" ] || continue; of=$what ;;
@@ -60,6 +61,12 @@ awk 'NR == FNR { for (i = 2; i <= NF; i++) may[$1, $i]; next }
 	!(($1, $2) in may || ($1, $3) in may || ($1, $4) in may) { print $5 ": " $3 }' "$tmp/rooms" "$tmp/across" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
 [ "$(wc -l <"$tmp/across")" -gt 300 ] || no "there are few includes"
+
+it "all machines have the same headers and sources"
+(cd arch/x86 && find . -name '*.[chS]' | sort) >"$tmp/x86"
+for m in arch/*; do
+	(cd "$m" && find . -name '*.[chS]' | sort) | diff "$tmp/x86" - >"$tmp/diff" || no "$m: $(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
+done
 
 it "no files include each other in a circle, and no rooms"
 # a .c file stands with its header
@@ -214,12 +221,12 @@ alone() {
 it "each header compiles alone"
 (cd common && find . -name '*.h'; cd ../tools && find . -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
 # shellcheck disable=SC2086 # the compiler may be several words
-alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote "$O" <"$tmp/headers" >"$tmp/out"
+alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote arch/x86 -iquote "$O" <"$tmp/headers" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 [ "$(wc -l <"$tmp/headers")" -gt 50 ] || no "there are few headers"
 
 it "each header of bpf/lib compiles alone for BPF, or says what is to stand before it"
 (cd bpf && ls lib/*.h) >"$tmp/headers"
-alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote "$O" \
+alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote arch/x86 -iquote "$O" \
 	-idirafter "/usr/include/$(${CC:-cc} -dumpmachine)" <"$tmp/headers" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"

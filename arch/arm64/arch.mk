@@ -6,3 +6,5 @@ EMULATOR          := qemu-aarch64-static
 CUDA_TARGET       := sbsa-linux
 TRIPLET           := aarch64-linux-gnu
 BRANCH_PROTECTION := -mbranch-protection=standard
+LARGEST_PAGE      := 65536
+NO_LIBGCC         := -mno-outline-atomics

@@ -6,3 +6,4 @@ EMULATOR          := qemu-x86_64-static
 CUDA_TARGET       := x86_64-linux
 TRIPLET           := x86_64-linux-gnu
 BRANCH_PROTECTION := -fcf-protection
+LARGEST_PAGE      := 4096

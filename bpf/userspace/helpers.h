@@ -5,6 +5,7 @@
 #define INJECT_HELPERS_H
 #include <stddef.h>
 #include <linux/bpf.h>
+#include "machine/regs_user.h"
 #include "userspace/task.h"
 
 #define SEC(name) __attribute__((section(name), used))
@@ -22,16 +23,6 @@
 
 #define BPF_CORE_READ(from, field) ((from)->field)
 #define bpf_core_enum_value_exists(type, value) 1
-
-/* x86-64's struct pt_regs as <linux/ptrace.h> declares it */
-#define PT_REGS_PARM1(ctx) ((ctx)->rdi)
-#define PT_REGS_PARM2(ctx) ((ctx)->rsi)
-#define PT_REGS_PARM3(ctx) ((ctx)->rdx)
-#define PT_REGS_PARM4(ctx) ((ctx)->rcx)
-#define PT_REGS_PARM5(ctx) ((ctx)->r8)
-#define PT_REGS_RC(ctx) ((ctx)->rax)
-#define PT_REGS_SP(ctx) ((ctx)->rsp)
-#define PT_REGS_IP(ctx) ((ctx)->rip)
 
 /* ---- maps, task storage and the ring buffer, in memory that the tool shares: common/shmmap */
 
@@ -150,7 +141,7 @@ bool inject_readable(__u64 at, __u64 n);
 bool inject_on_stack(__u64 at, __u64 n);
 
 long inject_read_string(char *to, __u32 size, __u64 at);
-long inject_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 flags);
+long inject_stack(const machine_regs *ctx, __u64 *frames, __u32 size, __u64 flags);
 
 /* Fails with all bytes 0, as the kernel's. */
 static inline long bpf_probe_read_user(void *to, __u32 size, const void *from)

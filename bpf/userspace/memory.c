@@ -3,7 +3,7 @@
 #include "userspace/helpers.h"
 
 enum {
-	PAGE = 4096, NO_MEMORY = -14 /* EFAULT */,
+	PAGE = SMALLEST_PAGE, NO_MEMORY = -14 /* EFAULT */,
 	MOST = 256,		/* pages of a stack that are probed once in a thread's life; deeper ones are when they are read */
 	TRIES = 16,
 };
@@ -62,9 +62,9 @@ static bool is_own(__u64 pc)
 
 /* As bpf_get_stack(): by frame pointers, the first address that of the instruction, BPF_F_SKIP_FIELD_MASK of them left
  * out. */
-long inject_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 flags)
+long inject_stack(const machine_regs *ctx, __u64 *frames, __u32 size, __u64 flags)
 {
-	__u64 pc = ctx->rip, bp = ctx->rbp, skip = flags & BPF_F_SKIP_FIELD_MASK, frame[2];
+	__u64 pc = PT_REGS_IP(ctx), fp = PT_REGS_FP(ctx), skip = flags & BPF_F_SKIP_FIELD_MASK, frame[2];
 	__u32 n = 0, room = size / 8;
 
 	for (__u32 steps = 0; n < room && steps < 2 * 128; steps++) {
@@ -72,10 +72,10 @@ long inject_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 fl
 			skip--;
 		else if (!is_own(pc))
 			frames[n++] = pc;
-		if (bpf_probe_read_user(frame, sizeof(frame), (void *)bp))
+		if (bpf_probe_read_user(frame, sizeof(frame), (void *)fp))
 			break;
-		bp = frame[0];
-		pc = frame[1];
+		fp = frame[0];
+		pc = CODE_ADDRESS(frame[1]);
 	}
 	return n ? (long)n * 8 : NO_MEMORY;
 }
@@ -83,15 +83,6 @@ long inject_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 fl
 /* ---- stacks: from its beginning down to the deepest place where the thread has been seen, a stack stays readable for as long
  * as the thread lives, and is read without a check: its calls in flight, and their callers.  On a stack that the program
  * has made each page is probed. */
-
-/* A thread's control block is at the end of the stack that the C library gave it. */
-static __u64 thread_top(void)
-{
-	__u64 self;
-
-	__asm__("mov %%fs:0, %0" : "=r"(self));
-	return self;
-}
 
 static bool all_readable(__u64 from, __u64 to)
 {
@@ -122,7 +113,8 @@ __u64 inject_stack_end(__u64 here)
 
 	if (inject_self.stack_tries >= TRIES)
 		return end;
-	top = inject_self.stack_top ?: ((inject_now.stack ?: thread_top()) & -(__u64)PAGE) + PAGE;
+	/* a thread's control block is at the end of the stack that the C library gave it */
+	top = inject_self.stack_top ?: ((inject_now.stack ?: thread_pointer()) & -(__u64)PAGE) + PAGE;
 	if (here >= top || top - page > MOST * PAGE || !all_readable(end, inject_self.stack_top ? inject_self.stack_low : top)) {
 		inject_self.stack_tries++;
 		return end;

@@ -2,11 +2,11 @@
 # $(O)/inject/TOOL.so: a tool's BPF programs, compiled for the machine they run on (bpf/userspace), with what calls them
 # (tools/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library at all.
 
-# no vector register is ever changed; what is not exported cannot be replaced
+# no vector register is ever changed; what is not exported cannot be replaced; no function of libgcc is there
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
-	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(NO_LIBGCC) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
 INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote arch/$(ARCH) -iquote $(O)
-INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c tools/inject/*.S) \
+INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c $(addprefix arch/$(ARCH)/inject/*,.c .S)) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
 INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
 INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECTED:%=$(O)/inject/%.$s))
@@ -33,11 +33,11 @@ $(O)/inject/%.s: bpf/%.bpf.c $(DEFS)
 
 $(O)/inject/%.tables.c: $(O)/%.bpf.o scripts/gen_inject
 	$(Q)mkdir -p $(@D)
-	$(Q)scripts/gen_inject tables $* $< > $@
+	$(Q)scripts/gen_inject tables $* $< $(LARGEST_PAGE) > $@
 
 $(O)/inject/%.ld: $(O)/%.bpf.o scripts/gen_inject
 	$(Q)mkdir -p $(@D)
-	$(Q)scripts/gen_inject script $* $< > $@
+	$(Q)scripts/gen_inject script $* $< $(LARGEST_PAGE) > $@
 endif
 
 $(INJECTED:%=$(O)/inject/%.programs.o): $(O)/inject/%.programs.o: $(O)/inject/%.s
@@ -51,7 +51,7 @@ $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O
 	@echo "  SO    inject/$(@F)"
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
-	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@
+	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@ $(LARGEST_PAGE)
 
 # tests/unit/inject_bpf.c runs them itself
 T_INJECT_BPF := $(filter $(O)/inject/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)
@@ -61,8 +61,8 @@ $(O)/tests/bin/inject-bpf: $(O)/tests/unit/inject_bpf.o $(T_INJECT_BPF) $(O)/lib
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
 
-$(O)/tests/bin/inject-clock: $(O)/tests/unit/inject_clock.o $(patsubst %,$(O)/inject/tools/inject/%.c.o,clock object)
+$(O)/tests/bin/inject-clock: $(O)/tests/unit/inject_clock.o $(patsubst %,$(O)/inject/%.c.o,tools/inject/clock tools/inject/object arch/$(ARCH)/inject/counter)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -o $@
 
--include $(wildcard $(O)/inject/*.d $(O)/inject/*/*/*.d)
+-include $(wildcard $(O)/inject/*.d $(O)/inject/*/*/*.d $(O)/inject/*/*/*/*.d)

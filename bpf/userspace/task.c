@@ -62,7 +62,7 @@ static struct task_struct *leader_of(const struct task_struct *task)
 		if (state != (pid | LEADER_BEGUN) &&
 		    __sync_bool_compare_and_swap(&leader.state, state, pid | LEADER_BEGUN))
 			break;
-		__builtin_ia32_pause();
+		spin_pause();
 	}
 	make_leader(task);
 	__atomic_store_n(&leader.state, pid | LEADER_MADE, __ATOMIC_RELEASE);
@@ -104,7 +104,7 @@ void inject_first(void)
 {
 	fill(&inject_self.task, inject_now.thread);
 	inject_self.other = inject_now.other;	/* any program may have written thread's tid */
-	inject_self.random = (__builtin_ia32_rdtsc() ^ (__u64)inject_self.task.pid << 32) | 1;
+	inject_self.random = (inject_clock_ns() ^ (__u64)inject_self.task.pid << 32) | 1;
 	inject_self.task.group_leader = inject_self.other && !inject_now.here ? other_leader(&inject_self.task) :
 					leader_of(&inject_self.task);
 	inject_self.stack_low = inject_self.stack_top = inject_self.stack_tries = 0;
@@ -115,7 +115,7 @@ __attribute__((cold)) void inject_begin_slowly(__u64 here)
 {
 	if (!inject_now.task)
 		inject_first();
-	inject_self.stack = here & -4096ull;
+	inject_self.stack = here & -(__u64)SMALLEST_PAGE;
 	if (inject_self.other)
 		inject_self.stack_end = 0;
 	else if (here >= inject_self.stack_low && here < inject_self.stack_top)

@@ -8,8 +8,8 @@
 #ifndef INJECT_H
 #define INJECT_H
 #include <stdbool.h>
-#include <linux/ptrace.h>
 #include "inject/probes.h"
+#include "machine/page.h"
 #include "shmmap/shmmap.h"
 
 /* A thread, as its programs see it: a private copy of its constant data, which no other process can change. */
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void inject_begin(__u64 here)
 		inject_begin_slowly(here);
 		return;
 	}
-	inject_self.stack = here & -4096ull;
+	inject_self.stack = here & -(__u64)SMALLEST_PAGE;
 	inject_self.stack_end = inject_self.stack_top;
 	inject_self.pages = 0;
 	inject_self.now = 0;

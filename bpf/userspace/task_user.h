@@ -4,6 +4,7 @@
 #define TASK_USER_H
 #include <asm/unistd.h>
 #include "abi/stack_unwind.h"
+#include "machine/stub_frame.h"
 #include "userspace/helpers.h"
 
 /* ---- no verifier checks bounds */
@@ -53,13 +54,9 @@ static __always_inline __u32 thread_own_id(void)
 	return inject_self.task.pid;
 }
 
-/* Thread control blocks begin with their own address (System V ABI for x86-64, 3.4.6: variant II). */
 static __always_inline __u64 thread_self(void)
 {
-	__u64 self;
-
-	__asm__("mov %%fs:0, %0" : "=r"(self));
-	return self;
+	return thread_pointer();
 }
 
 /* Called only for a thread that ends before its process. */
@@ -133,7 +130,7 @@ static __always_inline bool task_is_runnable(const struct task_struct *task)
 	return false;
 }
 
-static __always_inline void thread_registers(struct pt_regs *regs)
+static __always_inline void thread_registers(machine_regs *regs)
 {
 }
 
@@ -161,7 +158,7 @@ static __always_inline bool is_armed(__u64 entry)
 {
 	__u64 word = 0;
 
-	return !bpf_probe_read_user(&word, sizeof(word), (void *)(entry - 16)) && word == (INJECT_STUB_MAGIC ^ entry);
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)(entry - STUB_MARK)) && word == (INJECT_STUB_MAGIC ^ entry);
 }
 
 static __always_inline __u64 return_address(__u64 at, __u64 pc)
@@ -174,7 +171,7 @@ static __always_inline void returns_list(struct stack_copy *c, struct return_ins
 {
 }
 
-/* ---- a thread whose element is in shared memory: other registers than its fs base are unknown */
+/* ---- a thread whose element is in shared memory: other registers than its thread pointer are unknown */
 
 static __always_inline long bpf_seq_write(struct inject_each_call *each, const void *data, __u32 size)
 {

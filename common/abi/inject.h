@@ -12,6 +12,7 @@
 #define ABI_INJECT_H
 #include <linux/types.h>
 #include "abi/python.h"
+#include "machine/page.h"
 
 /* The environment variable: for each tool that waits for the program NAME=SOCKET, separated by spaces; NAME is the
  * tool's BPF object (cudaleak), SOCKET the abstract name of a Unix socket (SOCK_SEQPACKET) without its leading 0. */
@@ -19,7 +20,7 @@
 
 enum {
 	INJECT_VERSION = 5,
-	INJECT_PAGE = 4096,
+	INJECT_PAGE = LARGEST_PAGE,	/* whatever the kernel's is: the libraries' sections are aligned to it */
 	INJECT_MAPS = 48,
 	INJECT_MAP_NAME = 32,
 	INJECT_THREADS = 32768,		/* at a time, of every program */
@@ -128,8 +129,8 @@ struct inject_answer {
 	struct python_process python;	/* runtime and loss are 0: it does not run Python, as far as is known yet */
 };
 
-/* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
- * its entry) is this ^ that place's address. */
+/* While the return of a call is awaited, the word STUB_MARK bytes (machine/stub_frame.h) below the stack pointer at its entry
+ * is this ^ that stack pointer. */
 #define INJECT_STUB_MAGIC 0x6375646162706621ULL
 
 #endif

@@ -123,8 +123,9 @@ static bool share_sections(struct shmmap_memory *m)
 		memcpy(map->at, at, map->value_size);
 		if (map->fixed)
 			continue;
-		if (mmap(at, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd, map->at - m->shm.base) ==
-		    MAP_FAILED)
+		/* not all of map->bytes: libbpf has mapped the kernel's pages */
+		if (mmap(at, up(size, getpagesize()), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd,
+			 map->at - m->shm.base) == MAP_FAILED)
 			return false;
 	}
 	return true;

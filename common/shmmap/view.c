@@ -47,7 +47,7 @@ static bool place(struct shmmap_map *m, __u32 lanes)
 	case BPF_MAP_TYPE_HASH:
 		break;
 	case BPF_MAP_TYPE_RINGBUF:
-		return !(m->max_entries & (m->max_entries - 1)) && m->max_entries >= INJECT_PAGE;
+		return !(m->max_entries & (m->max_entries - 1)) && m->max_entries >= SMALLEST_PAGE;
 	default:
 		return false;
 	}
@@ -67,7 +67,7 @@ __u64 shmmap_map_layout(struct shmmap_map *m, __u32 lanes)
 	    !place(m, lanes))
 		return 0;
 	if (m->type == BPF_MAP_TYPE_RINGBUF)
-		return INJECT_PAGE + n;
+		return INJECT_PAGE + up(n, INJECT_PAGE);
 	if (__builtin_mul_overflow((__u64)m->stride * m->lanes, n, &all) || all > most_bytes)
 		return 0;
 	return up(m->values + all, INJECT_PAGE);
@@ -108,7 +108,7 @@ bool shmmap_view(struct shmmap *s, void *base, const void *fixed, __u64 bytes)
 	__u64 functions_at, names_at, threads_at;
 	__u32 storages = 0;
 
-	if (bytes < sizeof(*head) || (unsigned long)base % INJECT_PAGE || (unsigned long)fixed % INJECT_PAGE)
+	if (bytes < sizeof(*head) || (unsigned long)base % SMALLEST_PAGE || (unsigned long)fixed % SMALLEST_PAGE)
 		return false;
 	s->base = base;
 	s->fixed = fixed;

@@ -20,6 +20,7 @@
 #include "abi/shares.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_api.h"
+#include "machine/stub_frame.h"
 #include "userspace/helpers.h"
 #include "shmmap/create.h"
 #include "cudamemcpysize.skel.h"
@@ -100,21 +101,27 @@ static void thread_begin(struct shmmap_memory *m)
 /* A call of cudaMemcpy() as the stub makes it: entry and return.  Returns what the entry did. */
 static int copy(int (*session)(void *), unsigned long bytes, int kind, long result)
 {
-	/* as on the stack: the mark of the stub, and the return address */
-	volatile unsigned long at[4] = { 0, 0, 0, 0x1234 };
-	struct pt_regs regs = { .rdi = 1, .rsi = 2, .rdx = bytes, .rcx = kind, .rip = 0x5678, .rsp = (unsigned long)&at[3] };
+	struct { struct stub_frame stub; char caller[64]; } on_stack = { .stub.return_address = 0x1234 };
+	unsigned long entry = (unsigned long)on_stack.caller - STUB_FRAME_END;
+	machine_regs *regs = &on_stack.stub.regs;
 	int skip;
+
+	PT_REGS_PARM1(regs) = 1;
+	PT_REGS_PARM2(regs) = 2;
+	PT_REGS_PARM3(regs) = bytes;
+	PT_REGS_PARM4(regs) = kind;
+	PT_REGS_IP(regs) = 0x5678;
+	PT_REGS_SP(regs) = entry;
 
 	inject_now.cookie = CUDA_ID_cudaMemcpy;
 	inject_now.func_ip = 0x5678;
-	skip = session(&regs);
+	skip = session(regs);
 	if (skip)
 		return skip;
-	at[1] = INJECT_STUB_MAGIC ^ (unsigned long)&at[3];
-	regs.rip = at[3];
-	regs.rsp += 8;
-	regs.rax = result;
-	session(&regs);
+	*(volatile __u64 *)&on_stack.stub.mark = INJECT_STUB_MAGIC ^ entry;
+	stub_returned(&on_stack.stub);
+	PT_REGS_RC(regs) = result;
+	session(regs);
 	return skip;
 }
 
@@ -166,39 +173,41 @@ static void check_threads(struct shmmap_memory *m, int (*session)(void *), const
 /* A page, and behind it none. */
 static void check_reads(void)
 {
-	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), text[16];
+	const int size = getpagesize();
+	char *page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), text[16];
 	__u64 word = 1;
 
-	munmap(page + 4096, 4096);
-	strcpy(page + 4096 - 4, "abc");
+	munmap(page + size, size);
+	strcpy(page + size - 4, "abc");
 	inject_self.pages = 0;
-	check(!bpf_probe_read_user(&word, 8, page + 4088) && word, "the last word of a page is read");
-	check(bpf_probe_read_user(&word, 8, page + 4092) && !word, "a word that ends behind it is not, and is 0");
+	check(!bpf_probe_read_user(&word, 8, page + size - 8) && word, "the last word of a page is read");
+	check(bpf_probe_read_user(&word, 8, page + size - 4) && !word, "a word that ends behind it is not, and is 0");
 	check(bpf_probe_read_user(&word, 8, (void *)8) && bpf_probe_read_user(&word, 8, (void *)-8l) &&
 	      bpf_probe_read_user(&word, 8, (void *)(1ul << 63)), "nor what no address is");
-	check(bpf_probe_read_user_str(text, sizeof(text), page + 4092) == 4 && !strcmp(text, "abc"), "a string at a page's end");
-	page[4095] = 'd';
-	check(bpf_probe_read_user_str(text, sizeof(text), page + 4092) < 0 && !text[0], "one that goes on behind it is not read");
-	check(bpf_probe_read_user_str(text, 4, page + 4092) == 4 && !strcmp(text, "abc"), "but as much as fits is");
-	mprotect(page, 4096, PROT_NONE);
+	check(bpf_probe_read_user_str(text, sizeof(text), page + size - 4) == 4 && !strcmp(text, "abc"), "a string at a page's end");
+	page[size - 1] = 'd';
+	check(bpf_probe_read_user_str(text, sizeof(text), page + size - 4) < 0 && !text[0], "one that goes on behind it is not read");
+	check(bpf_probe_read_user_str(text, 4, page + size - 4) == 4 && !strcmp(text, "abc"), "but as much as fits is");
+	mprotect(page, size, PROT_NONE);
 	inject_self.pages = 0;
 	check(bpf_probe_read_user(&word, 8, page), "a page that may not be read");
-	munmap(page, 4096);
+	munmap(page, size);
 }
 
 static void __attribute__((noinline)) check_stack(void)
 {
 	__u64 frames[16] = { 0 };
-	struct pt_regs regs = { .rip = 0x7777 };
+	machine_regs regs = { 0 };
 	long n;
 
-	regs.rbp = (unsigned long)__builtin_frame_address(0);
-	regs.rsp = (unsigned long)&frames;
+	PT_REGS_IP(&regs) = 0x7777;
+	PT_REGS_FP(&regs) = (unsigned long)__builtin_frame_address(0);
+	PT_REGS_SP(&regs) = (unsigned long)&frames;
 	n = bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK);
 	check(n >= 16 && frames[0] == 0x7777, "a stack begins with the instruction");
 	/* this program is one with the library, whose own addresses are no frames: so main() is not there */
 	check(bpf_get_stack(&regs, frames, 8, BPF_F_USER_STACK | 1) != 8 || frames[0] != 0x7777, "which can be left out");
-	regs.rbp = 8;
+	PT_REGS_FP(&regs) = 8;
 	check(bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK | 1) < 0, "a stack that cannot be read has none");
 }
 

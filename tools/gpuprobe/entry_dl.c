@@ -12,6 +12,7 @@
 #include "gpuprobe/cubin.h"
 #include "gpuprobe/entry.h"
 #include "gpuprobe/gpuprobe.h"
+#include "machine/dl_stub.h"
 
 /* nvrtcGetCUBIN: records the PTX of the machine code, which NVRTC has even if the program gets only the code. */
 
@@ -110,43 +111,8 @@ EXPORTED nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *cubin)
 
 /* dlsym and dlvsym: the linker resolves RTLD_NEXT and RTLD_DEFAULT by its caller's return address, so its own functions
  * are reached by a jump.  The stubs preserve all argument registers. */
-#define STUB(name) \
-	__asm__(".pushsection .text\n" \
-		".globl " #name "\n" \
-		".type " #name ", @function\n" \
-		".p2align 4\n" \
-		#name ":\n" \
-		".cfi_startproc\n" \
-		"endbr64\n" \
-		"push %rdi\n .cfi_adjust_cfa_offset 8\n" \
-		"push %rsi\n .cfi_adjust_cfa_offset 8\n" \
-		"push %rdx\n .cfi_adjust_cfa_offset 8\n" \
-		"call entry_" #name "\n" \
-		"pop %rdx\n .cfi_adjust_cfa_offset -8\n" \
-		"pop %rsi\n .cfi_adjust_cfa_offset -8\n" \
-		"pop %rdi\n .cfi_adjust_cfa_offset -8\n" \
-		"test %rax, %rax\n" \
-		"jnz 1f\n" \
-		"sub $8, %rsp\n .cfi_adjust_cfa_offset 8\n" \
-		"push %rdi\n .cfi_adjust_cfa_offset 8\n" \
-		"push %rsi\n .cfi_adjust_cfa_offset 8\n" \
-		"push %rdx\n .cfi_adjust_cfa_offset 8\n" \
-		"sub $8, %rsp\n .cfi_adjust_cfa_offset 8\n" \
-		"call real_" #name "\n" \
-		"add $8, %rsp\n .cfi_adjust_cfa_offset -8\n" \
-		"pop %rdx\n .cfi_adjust_cfa_offset -8\n" \
-		"pop %rsi\n .cfi_adjust_cfa_offset -8\n" \
-		"pop %rdi\n .cfi_adjust_cfa_offset -8\n" \
-		"add $8, %rsp\n .cfi_adjust_cfa_offset -8\n" \
-		"test %rax, %rax\n" \
-		"jz 1f\n" \
-		"jmp *%rax\n" \
-		"1: ret\n" \
-		".cfi_endproc\n" \
-		".size " #name ", . - " #name "\n" \
-		".popsection\n")
-STUB(dlsym);
-STUB(dlvsym);
+DL_STUB(dlsym);
+DL_STUB(dlvsym);
 
 /* Returns the wrapper of one of the driver's or the linker's functions, or the function itself. */
 static void *wrapped(void *function)

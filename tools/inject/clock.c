@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The clock, by the kernel's code in the program (vdso(7)): a system call would take five times as long.
- *
- * That code takes three times as long as the processor's counter that it reads, as it serializes and divides.  If the
- * kernel's clock is that counter, each thread extrapolates from its last reading of the kernel's clock, at the rate measured
- * so far, and reads it again after less than a millisecond: the error is less than 100 ns, a call's duration has much less. */
+/* The kernel's clock, by its code in the program (vdso(7)): a system call would take five times as long.
+ * arch/ARCH/inject/counter.c has what programs get. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/time_types.h>
 #include "inject/inject.h"
 
 enum { MONOTONIC = 1 };
-
-/* In ticks of the counter, of which there are one to five in a nanosecond. */
-enum {
-	AHEAD = 1 << 20,		/* so far without a reading */
-	ASKED = 1 << 9,			/* a reading takes less, unless it is interrupted */
-	RATED = 1 << 21,		/* a rate needs so many, */
-	RATED_WELL = 1 << 24,		/* a better one these, */
-	RATED_MOST = 1 << 30,		/* and the next one begins after these */
-};
-
-/* Return true if the kernel's clock is the processor's counter, so that it is the same on all processors. */
-static bool is_counter(void)
-{
-	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	char name[5] = "";
-
-	sys_read_file(path, name, sizeof(name) - 1);
-	return same(name, "tsc\n");
-}
 
 void clock_find(struct injected *a, const void *vdso)
 {
@@ -37,64 +15,17 @@ void clock_find(struct injected *a, const void *vdso)
 
 	if (!vdso || !object_image(&o, vdso))
 		return;
-	s = object_symbol(&o, "__vdso_clock_gettime", object_hash("__vdso_clock_gettime"), NULL);
+	s = object_symbol(&o, VDSO_CLOCK_GETTIME, object_hash(VDSO_CLOCK_GETTIME), NULL);
 	if (s)
 		a->clock = (clock_fn *)(o.base + s->st_value);
-	a->counts = s && is_counter();
+	a->counts = s && counter_is_clock();
 }
 
-static __u64 ask(void)
+__u64 clock_kernel_ns(void)
 {
 	struct __kernel_timespec t = { 0 };
 
 	if (!injected.clock || injected.clock(MONOTONIC, &t))
 		sys3(__NR_clock_gettime, MONOTONIC, (long)&t, 0);
 	return (__u64)t.tv_sec * 1000000000 + (__u64)t.tv_nsec;
-}
-
-static void rate(struct counted *c, __u64 ticks, __u64 ns)
-{
-	__u64 n = ticks - c->from_ticks;
-
-	if (n < (c->rate ? RATED_WELL : RATED))
-		return;
-	/* the machine may have been suspended in between */
-	if (n < 2ull * RATED_MOST)
-		c->rate = ((ns - c->from_ns) << 32) / n;
-	/* not a counter of 100 MHz to 16 GHz */
-	if (c->rate > 10ull << 32 || c->rate < 1ull << 28)
-		c->rate = 0;
-	if (n >= RATED_MOST || !c->rate) {
-		c->from_ticks = ticks;
-		c->from_ns = ns;
-	}
-}
-
-static __attribute__((noinline, cold)) __u64 ask_again(struct counted *c)
-{
-	__u64 before = __builtin_ia32_rdtsc(), ns = ask(), after;
-
-	if (!injected.counts)
-		return ns;
-	after = __builtin_ia32_rdtsc();
-	if (after - before < ASKED) {
-		c->ticks = before + (after - before) / 2;
-		c->ns = ns;
-		rate(c, c->ticks, ns);
-	}
-	if (after - before >= ASKED || !c->rate)
-		c->ticks = before - AHEAD;	/* the next call reads, too */
-	return ns;
-}
-
-__u64 inject_clock_ns(void)
-{
-	struct counted *c = &inject_here.counted;
-	__u64 n = __builtin_ia32_rdtsc() - c->ticks, ns;
-
-	ns = LIKELY(n < AHEAD) ? c->ns + (n * c->rate >> 32) : ask_again(c);
-	if (ns < c->last)
-		ns = c->last;
-	c->last = ns;
-	return ns;
 }

@@ -96,6 +96,8 @@ bool environment(struct injected *a)
 			return false;
 		if (v[i].a_type == AT_SYSINFO_EHDR)
 			vdso = (const void *)v[i].a_un.a_val;
+		if (v[i].a_type == AT_PAGESZ)
+			a->page_size = v[i].a_un.a_val;
 		if (v[i].a_type == AT_PHDR)
 			a->phdr = (const void *)v[i].a_un.a_val;
 		if (v[i].a_type == AT_PHNUM)

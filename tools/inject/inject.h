@@ -16,7 +16,6 @@
 #include "inject/stub.h"
 #include "shmmap/shmmap.h"
 
-struct pt_regs;
 struct __kernel_timespec;
 typedef int clock_fn(int clock, struct __kernel_timespec *t);
 typedef int program_fn(void *ctx);
@@ -75,7 +74,7 @@ struct injected {
 	__u64 *lost;		/* counts, by enum lost; NULL: the tool has none */
 	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
-	bool counts;		/* the processor's counter is the clock: see clock.c */
+	bool counts;		/* the processor's counter is the clock: counter_is_clock() */
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool silent;		/* the tool has not answered the last message */
@@ -94,6 +93,7 @@ struct injected {
 	struct python_process python;	/* once marks has INJECT_PYTHON */
 	__u64 stack;		/* an address near the beginning of the first thread's stack */
 	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
+	__u64 page_size;		/* the kernel's */
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;
@@ -107,7 +107,7 @@ struct injected {
 /* The state of the process: the linker and the stubs pass nothing. */
 extern struct injected injected;
 
-/* A thread's calibration of the processor's counter: see clock.c.  ticks are the counter's. */
+/* A thread's calibration of the processor's counter, if it is the clock.  ticks are the counter's. */
 struct counted {
 	__u64 ticks, ns;		/* of the last reading of the kernel's clock */
 	__u64 rate;			/* ns in 2^32 ticks; 0: unknown */
@@ -176,6 +176,13 @@ __u32 environment_filters(char *text);
 
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct injected *a, const void *vdso);
+
+/* CLOCK_MONOTONIC, ns, by the kernel. */
+__u64 clock_kernel_ns(void);
+
+/* Return true if inject_clock_ns() is to extrapolate from the processor's counter, which is the kernel's clock and so the same
+ * on all processors. */
+bool counter_is_clock(void);
 
 /* Connections to the tool.  Return false if there will be no probes. */
 bool connect_hello(struct injected *a);

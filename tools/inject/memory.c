@@ -4,18 +4,15 @@
 #include <linux/mman.h>
 #include "inject/inject.h"
 
-enum { PAGE = 4096 };
-
 /* Maps the memory over the programs' copy of each section. */
 static bool sections_map(struct injected *a, int fd, int fixed)
 {
 	for (const struct inject_section *s = inject_sections; s->map; s++) {
 		const struct shmmap_map *m = shmmap_find(&a->shm, s->map);
-		__u64 bytes = (s->size + PAGE - 1) & -(__u64)PAGE;
 
-		if (!m || bytes > m->bytes)
+		if (!m || s->size > m->bytes)
 			return false;
-		if (sys_failed(sys6(__NR_mmap, (long)s->at, (long)bytes, m->fixed ? PROT_READ : PROT_READ | PROT_WRITE,
+		if (sys_failed(sys6(__NR_mmap, (long)s->at, (long)s->size, m->fixed ? PROT_READ : PROT_READ | PROT_WRITE,
 				    MAP_FIXED | (m->fixed ? MAP_PRIVATE : MAP_SHARED), m->fixed ? fixed : fd,
 				    m->at - (m->fixed ? a->shm.fixed : a->shm.base))))
 			return false;
@@ -46,12 +43,12 @@ program_fn *program_find(const char *name)
 /* If the kernel is too old to wipe the page in a child, every call compares the pid: see thread.c. */
 static bool page_make(struct injected *a)
 {
-	long p = sys6(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long p = sys6(__NR_mmap, 0, LARGEST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (sys_failed(p))
 		return false;
 	a->page = (void *)p;
-	a->wiped = !sys3(__NR_madvise, p, PAGE, MADV_WIPEONFORK);
+	a->wiped = !sys3(__NR_madvise, p, LARGEST_PAGE, MADV_WIPEONFORK);
 	return true;
 }
 
@@ -132,19 +129,17 @@ void memory_leave(struct injected *a)
 	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* ---- called by compilers.  Most copies are short, and a rep takes the processor long to begin */
+/* ---- called by compilers.  Most copies are short */
 
-enum { REP = 256 };
+enum { LARGE = 256 };
 
 void *memcpy(void *to, const void *from, unsigned long n)
 {
 	char *t = to;
 	const char *f = from;
 
-	if (n >= REP) {
-		void *at = to;
-
-		__asm__ volatile("rep movsb" : "+D"(at), "+S"(f), "+c"(n) : : "memory");
+	if (n >= LARGE) {
+		copy_large(to, from, n);
 		return to;
 	}
 	for (; n >= 8; n -= 8, t += 8, f += 8)
@@ -174,10 +169,8 @@ void *memset(void *to, int byte, unsigned long n)
 	__u64 word = (unsigned char)byte * 0x0101010101010101ULL;
 	char *t = to;
 
-	if (n >= REP) {
-		void *at = to;
-
-		__asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(byte) : "memory");
+	if (n >= LARGE) {
+		fill_large(to, byte, n);
 		return to;
 	}
 	for (; n >= 8; n -= 8, t += 8)

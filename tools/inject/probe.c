@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The stubs call this at a function's entry and return. */
 #include <stddef.h>
-#include <linux/ptrace.h>
 #include "abi/lost.h"
 #include "inject/inject.h"
-
-enum { PAGE = 4096 };
+#include "machine/regs_user.h"
+#include "machine/stub_frame.h"
 
 /* real: the function.  wanted: 0: jump there; else call it, with wanted - 1 words of arguments on the stack. */
 struct entered { __u64 real, wanted; };
 
-/* In struct pt_regs' last word: why the return is awaited. */
+/* Why the return is awaited: stub_why(). */
 enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
 
-struct entered inject_entered(struct pt_regs *regs, const struct stub *s);
-void inject_returned(struct pt_regs *regs, const struct stub *s);
+struct entered inject_entered(struct stub_frame *f, const struct stub *s);
+void inject_returned(struct stub_frame *f, const struct stub *s);
 
 /* Return true if this call is from a signal handler that has interrupted a program of its thread: it is deeper in the same
  * stack.  If it is not, an earlier handler left by siglongjmp(). */
-static bool interrupts(const struct pt_regs *regs)
+static bool interrupts(const struct stub_frame *f)
 {
-	return inject_here.busy && regs->rsp <= inject_here.busy;
+	return inject_here.busy && PT_REGS_SP(&f->regs) <= inject_here.busy;
 }
 
 static bool seen(struct injected *a, const struct stub *s)
@@ -29,9 +28,9 @@ static bool seen(struct injected *a, const struct stub *s)
 }
 
 /* For rare calls: the thread's first, the first after a library was loaded, those of a signal handler. */
-static __attribute__((noinline, cold)) bool may_run(struct injected *a, const struct pt_regs *regs)
+static __attribute__((noinline, cold)) bool may_run(struct injected *a, const struct stub_frame *f)
 {
-	if (interrupts(regs)) {
+	if (interrupts(f)) {
 		lost_call(a, LOST_THREAD);
 		return false;
 	}
@@ -50,79 +49,78 @@ static __attribute__((noinline, cold)) bool may_run(struct injected *a, const st
 
 /* Shows the programs that a call they remember has not returned (is_armed()): a signal handler may make calls as soon as the
  * thread is not busy. */
-static void mark(const struct pt_regs *regs)
+static void mark(struct stub_frame *f)
 {
-	*(volatile __u64 *)(regs->rsp - 16) = INJECT_STUB_MAGIC ^ regs->rsp;
+	*(volatile __u64 *)&f->mark = INJECT_STUB_MAGIC ^ PT_REGS_SP(&f->regs);
 }
 
 /* Runs the program.  Returns true if the return is wanted, and may be. */
-static inline __attribute__((always_inline)) bool run(struct injected *a, struct pt_regs *regs, const struct stub *s, bool may)
+static inline __attribute__((always_inline)) bool run(struct injected *a, struct stub_frame *f, const struct stub *s, bool may)
 {
 	bool wanted;
 
-	__atomic_store_n(&inject_here.busy, regs->rsp, __ATOMIC_RELAXED);
+	__atomic_store_n(&inject_here.busy, PT_REGS_SP(&f->regs), __ATOMIC_RELAXED);
 	inject_now.thread->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	inject_now.cookie = s->id;
 	inject_now.func_ip = s->real;
-	wanted = !inject_session(regs) && may;
+	wanted = !inject_session(&f->regs) && may;
 	if (wanted)
-		mark(regs);
+		mark(f);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	inject_now.thread->busy = 0;
 	__atomic_store_n(&inject_here.busy, 0, __ATOMIC_RELAXED);
 	return wanted;
 }
 
-static inline __attribute__((always_inline)) bool enters(struct injected *a, struct pt_regs *regs, const struct stub *s)
+static inline __attribute__((always_inline)) bool enters(struct injected *a, struct stub_frame *f, const struct stub *s)
 {
 	if (!seen(a, s))
 		return false;
-	if (!LIKELY(!inject_here.busy && !a->changes && thread_is_ready(a) && !(inject_now.thread->marks & ~a->marks)) && !may_run(a, regs))
+	if (!LIKELY(!inject_here.busy && !a->changes && thread_is_ready(a) && !(inject_now.thread->marks & ~a->marks)) && !may_run(a, f))
 		return false;
-	return run(a, regs, s, s->in->flags & INJECT_RETURNS);
+	return run(a, f, s, s->in->flags & INJECT_RETURNS);
 }
 
 /* The number of words is a guess: it is limited by the end of the stack. */
-static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *regs, const struct stub *s)
+static __attribute__((noinline, cold)) __u64 words_unsure(const struct stub_frame *f, const struct stub *s)
 {
-	__u64 from = regs->rsp + 8, to = from + 8ull * s->words;
+	__u64 from = PT_REGS_SP(&f->regs) + STUB_ARGS, to = from + 8ull * s->words, page = to & -(__u64)SMALLEST_PAGE;
 
-	if (from / PAGE != (to - 1) / PAGE && !sys_readable((void *)(to & -(__u64)PAGE)))
-		return ((to & -(__u64)PAGE) - from) / 8;
+	if (from < page && page < to && !sys_readable((void *)page))
+		return (page - from) / 8;
 	return s->words;
 }
 
-struct entered inject_entered(struct pt_regs *regs, const struct stub *s)
+struct entered inject_entered(struct stub_frame *f, const struct stub *s)
 {
 	struct injected *a = &injected;
 
-	regs->rip = s->real;
-	regs->ss = enters(a, regs, s) ? FOR_PROGRAM : 0;
+	PT_REGS_IP(&f->regs) = s->real;
+	*stub_why(f) = enters(a, f, s) ? FOR_PROGRAM : 0;
 	if (s->gives)
-		regs->ss |= FOR_ADDRESS;
-	return (struct entered){ s->real, regs->ss ? 1 + (s->unsure ? words_unsure(regs, s) : s->words) : 0 };
+		*stub_why(f) |= FOR_ADDRESS;
+	return (struct entered){ s->real, *stub_why(f) ? 1 + (s->unsure ? words_unsure(f, s) : s->words) : 0 };
 }
 
 /* Replaces a function's address from cuGetProcAddress() and its like by that of its stub. */
-static void address_given(const struct injected *a, const struct pt_regs *regs)
+static void address_given(const struct injected *a, const struct stub_frame *f)
 {
-	__u64 *given = (__u64 *)regs->rsi;
-	const void *stub = !(__u32)regs->rax && given && *given ? stub_of(a, *given) : NULL;
+	__u64 *given = (__u64 *)PT_REGS_PARM2(&f->regs);
+	const void *stub = !(__u32)PT_REGS_RC(&f->regs) && given && *given ? stub_of(a, *given) : NULL;
 
 	if (stub)
 		*given = (__u64)stub;
 }
 
-void inject_returned(struct pt_regs *regs, const struct stub *s)
+void inject_returned(struct stub_frame *f, const struct stub *s)
 {
 	struct injected *a = &injected;
 
-	if (regs->ss & FOR_ADDRESS)
-		address_given(a, regs);
-	if (!(regs->ss & FOR_PROGRAM) || a->head->ended || !thread_is_ready(a) || interrupts(regs))
+	if (*stub_why(f) & FOR_ADDRESS)
+		address_given(a, f);
+	if (!(*stub_why(f) & FOR_PROGRAM) || a->head->ended || !thread_is_ready(a) || interrupts(f))
 		return;
-	regs->rip = *(__u64 *)regs->rsp;
-	regs->rsp += 8;
-	run(a, regs, s, false);
+	stub_returned(f);
+	run(a, f, s, false);
 }

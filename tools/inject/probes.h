@@ -7,6 +7,7 @@
 #include <asm/unistd.h>
 #include <linux/types.h>
 #include "abi/inject.h"	/* INJECT_STUB_MAGIC */
+#include "machine/freestanding.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -23,9 +24,8 @@ extern const struct inject_variable inject_variables[];
 extern const struct inject_section inject_sections[];
 extern const struct inject_program inject_programs[];
 
-/* The program cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
-struct pt_regs;
-int inject_session(struct pt_regs *regs) __attribute__((visibility("hidden")));
+/* The program cuda_session, which runs at each call: 1 at an entry whose return is not wanted.  regs: machine_regs. */
+int inject_session(void *regs) __attribute__((visibility("hidden")));
 
 /* The tool's BPF object: cudaleak. */
 extern const char inject_name[];
@@ -62,17 +62,6 @@ extern __u32 inject_process_info;
 __u64 inject_clock_ns(void);
 
 /* System calls, without the C library: errno stays the program's. */
-
-/* Returns what the kernel does: -errno if it fails. */
-static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	long r;
-
-	__asm__ volatile("syscall" : "=a"(r) : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return r;
-}
 
 static inline long sys4(long n, long a, long b, long c, long d)
 {

@@ -133,7 +133,7 @@ void stubs_close(struct injected *a, __u64 object)
 
 /* ---- a library's functions */
 
-enum { PAGE = 4096, GIVES = 6 };
+enum { GIVES = 6 };
 
 /* Before the tool has sent its list of functions, a library with one of these is CUDA's, NCCL or NVRTC. */
 static const char known[][24] = {
@@ -213,7 +213,8 @@ static void all_bind(struct binding *b)
 
 static bool protect(struct binding *b, long prot)
 {
-	__u64 from = b->from & -(__u64)PAGE, to = (b->to + PAGE - 1) & -(__u64)PAGE;
+	const __u64 page = b->a->page_size;
+	__u64 from = b->from & -page, to = (b->to + page - 1) & -page;
 
 	return !sys3(__NR_mprotect, (long)from, (long)(to - from), prot);
 }

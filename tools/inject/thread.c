@@ -123,15 +123,6 @@ char *inject_own(__u32 index)
 	return a->storages[index];
 }
 
-/* Thread control blocks begin with their own address: see thread_self() in bpf/userspace/task_user.h. */
-static __u64 thread_self(void)
-{
-	__u64 self;
-
-	__asm__("mov %%fs:0, %0" : "=r"(self));
-	return self;
-}
-
 static bool thread_take(struct injected *a)
 {
 	__u32 tid = (__u32)sys3(__NR_gettid, 0, 0, 0), epoch = a->page->epoch;
@@ -146,7 +137,7 @@ static bool thread_take(struct injected *a)
 		return false;
 	}
 	t->start_time = inject_clock_ns();
-	t->self = thread_self();
+	t->self = thread_pointer();
 	t->parent = a->parent;
 	t->busy = 0;
 	t->uid = a->uid;

@@ -7,6 +7,27 @@
  * register is touched here or in functions that are called from here. */
 #include "inject/stub.h"
 
+/* Offsets of the registers in struct pt_regs, with which struct stub_frame begins. */
+#define R15 0
+#define R14 8
+#define R13 16
+#define R12 24
+#define RBP 32
+#define RBX 40
+#define R10 56
+#define R9 64
+#define R8 72
+#define RAX 80
+#define RCX 88
+#define RDX 96
+#define RSI 104
+#define RDI 112
+#define ORIG_RAX 120		/* the stub */
+#define CS 136
+#define RSP 152
+#define REGS_SIZE 168
+#define USER_CS 0x33
+
 	.text
 	.globl	inject_stubs
 	.hidden	inject_stubs
@@ -25,8 +46,8 @@ inject_stubs:
 	.cfi_endproc
 	.size	inject_stubs, . - inject_stubs
 
-/* The frame, from its frame pointer downwards: INJECT_STUB_MAGIC if the return is awaited, a struct pt_regs, the copy of the
- * arguments on the stack. */
+/* The frame, from its frame pointer downwards: the mark, the registers, the copy of the arguments on the stack
+ * (machine/stub_frame.h). */
 #define MARK	-8
 #define REGS	(MARK - REGS_SIZE)
 

@@ -13,6 +13,11 @@ static __always_inline void *slot_here(void *array, __u32 at, __u32 n)
 	return bpf_map_lookup_elem(array, &at);
 }
 
+/* With --attach inject, threads on other CPUs have the same elements. */
+#ifndef slot_state
+#define slot_state(s) ((s)->state)
+#endif
+
 /* Return true if the element is now the caller's: it must write the key and call slot_ready().  A
  * program can be interrupted by another thread's on the same CPU: hence atomic operations. */
 static __always_inline bool slot_take(struct slot *s)
@@ -53,13 +58,13 @@ static __always_inline element *name##_find(const key_type *key)		\
 {										\
 	element *q = slot_here(&name, place(key), n);				\
 										\
-	return q && q->slot.state == SLOT_TAKEN && same(&q->key, key) ? q : NULL;	\
+	return q && slot_state(&q->slot) == SLOT_TAKEN && same(&q->key, key) ? q : NULL;	\
 }										\
 static __always_inline element *name##_at(const key_type *key)			\
 {										\
 	element *q = slot_here(&name, place(key), n);				\
 										\
-	if (q && q->slot.state == SLOT_TAKEN)					\
+	if (q && slot_state(&q->slot) == SLOT_TAKEN)				\
 		return same(&q->key, key) ? q : NULL;				\
 	q = name##_own(q, key);							\
 	if (q)									\

@@ -69,10 +69,14 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	(void)value;
 	if (!LIKELY(m && task->thread))
 		return NULL;
-	if (LIKELY(task->used >> (m->storage & 31) & 1))
+	/* another thread may have made the storage of the process */
+	if (LIKELY(__atomic_load_n(&task->used, __ATOMIC_ACQUIRE) >> (m->storage & 31) & 1))
 		return task->own + m->own;
 	return inject_storage(m, (struct task_struct *)task, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
+
+/* Several threads have a lane: a slot's key is read after its state. */
+#define slot_state(s) __atomic_load_n(&(s)->state, __ATOMIC_ACQUIRE)
 
 /* Copies a changed part of a thread's storage to where the tool reads it. */
 static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task,

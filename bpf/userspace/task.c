@@ -76,7 +76,7 @@ static struct inject_thread *process_of(const struct inject_thread *thread)
 	__u32 n = s->head->threads_used;
 
 	for (__u32 i = 0; i < n && i < INJECT_THREADS; i++)
-		if (s->threads[i].pid == thread->pid && s->threads[i].tid & INJECT_OF_PROCESS)
+		if (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) & INJECT_OF_PROCESS && s->threads[i].pid == thread->pid)
 			return &s->threads[i];
 	return (struct inject_thread *)thread;
 }

@@ -178,6 +178,8 @@ static void fill(const struct shmmap_map *m, __u32 n, const void *key, __u32 has
 {
 	struct shmmap_element *e = shmmap_element(m, n - 1);
 
+	/* a reader that finds one of these writes finds that its list has changed */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	if (e->used)
 		__builtin_memset(shmmap_value(m, n - 1, 0), 0, (__u64)m->stride * m->lanes);
 	e->used = 1;

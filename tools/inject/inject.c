@@ -48,7 +48,7 @@ int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, 
 
 static bool is_wanted(const struct inject_thread *t, __u32 pid, __u32 tid)
 {
-	__u32 is = t->tid;
+	__u32 is = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
 	return is && !(is & INJECT_OF_PROCESS) && (!pid || t->pid == pid) && (!tid || is == tid);
 }

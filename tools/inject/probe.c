@@ -68,7 +68,8 @@ static inline __attribute__((always_inline)) bool run(struct injected *a, struct
 	if (wanted)
 		mark(f);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	inject_now.thread->busy = 0;
+	/* the tool, which waits for that, sees what the program has written */
+	__atomic_store_n(&inject_now.thread->busy, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&inject_here.busy, 0, __ATOMIC_RELAXED);
 	return wanted;
 }

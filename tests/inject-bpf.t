@@ -13,8 +13,8 @@ for so in $libraries; do
 	it "$(basename "$so") needs no other library, touches no vector register, and exports as little as it can"
 	readelf -dW "$so" >"$tmp/out"
 	lines 0 NEEDED
-	objdump -d "$so" >"$tmp/out"
-	lines 0 '%([xyz]mm|st|k)[0-9]'
+	objdump -d --no-show-raw-insn --no-addresses "$so" >"$tmp/out"
+	lines 0 '%([xyz]mm|st|k)[0-9]|[[:space:],{[][bhsdqvz][0-9]{1,2}($|[],} .])'	# x86-64's, arm64's
 	nm -D --defined-only "$so" | awk '$NF !~ /^(la_|inject_run$)/' >"$tmp/out"
 	lines 0 .
 	readelf -lW "$so" >"$tmp/out"

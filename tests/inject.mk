@@ -6,10 +6,9 @@ T_INJECT := $(patsubst $(T_DIR)/workloads/%,%,$(basename $(wildcard $(addprefix 
 T_INJECT_O := $(T_INJECT:%=$(T_OBJ)/workloads/%.o)
 T_INJECT_LIBS := $(T_LIB)/libinject-plugin.so $(T_LIB)/libinject-other.so $(T_LIB)/libinject-preload.so
 T_ECHO := $(T_LIB)/echo/libcudart.so.13
-# inject_registers and its runtime are in x86-64's assembler only
-T_REGISTERS := $(if $(filter x86,$(ARCH)),$(addprefix $(T_BIN)/,inject_registers inject_registers-now) $(T_ECHO))
-T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_hostile inject_rights contained
-TEST_FILES += $(addprefix $(T_BIN)/,$(T_INJECT_BINS) each) $(T_INJECT_LIBS) $(T_REGISTERS) $(T_LIB)/each-calls.so
+T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_registers inject_registers-now inject_hostile inject_rights \
+	contained
+TEST_FILES += $(addprefix $(T_BIN)/,$(T_INJECT_BINS) each) $(T_INJECT_LIBS) $(T_ECHO) $(T_LIB)/each-calls.so
 
 # a way to compile and link: $(1) the suffix, $(2) for the compiler, $(3) for the linker, $(4) the runtime
 define t_inject
@@ -35,10 +34,10 @@ $(T_LIB)/each-calls.so: $(T_DIR)/unit/each_calls.c | $(T_LIB) $(T_OBJ)/workloads
 	$(Q)$(CC) $(T_CFLAGS) -fPIC -shared -MF $(T_OBJ)/workloads/each_calls.d -o $@ $< $(TEST_LDFLAGS)
 
 # a runtime that looks at registers, and who calls it
-$(T_ECHO): $(T_DIR)/workloads/inject_echo.S
+$(T_ECHO): arch/$(ARCH)/tests/inject_echo.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -o $@ $<
-$(T_OBJ)/workloads/inject_registers-asm.o: $(T_DIR)/workloads/inject_registers.S | $(T_OBJ)/workloads
+$(T_OBJ)/workloads/inject_registers-asm.o: arch/$(ARCH)/tests/inject_registers.S | $(T_OBJ)/workloads
 	$(Q)$(CC) -c $< -o $@
 $(T_BIN)/inject_registers $(T_BIN)/inject_registers-now: $(T_OBJ)/workloads/inject_registers.o \
 		$(T_OBJ)/workloads/inject_registers-asm.o $(T_ECHO) | $(T_BIN)

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "inject_registers.h"
+#include "tests/inject_registers.h"
 
-static int avx, failed;
+static int wide, failed;
 
 static void differs(const char *way, int time, const char *what)
 {
@@ -25,46 +26,43 @@ static void fill(void *at, size_t bytes, unsigned seed)
 	}
 }
 
+static void compare(const char *way, int time, const struct registers_part *p, const struct registers *a, const struct registers *b)
+{
+	for (; p->what; p++)
+		if ((time || !p->later) && memcmp((const char *)a + p->at, (const char *)b + p->at, p->bytes))
+			differs(way, time, p->what);
+}
+
 /* words: that the function takes on the stack; what is above is its caller's */
 static void given(const char *way, int time, int words, const struct registers *in, const struct registers *seen)
 {
-	size_t width = avx ? 32 : 16;
 	int i;
 
-	if (seen->rdi != in->rdi || seen->rsi != in->rsi || seen->rdx != in->rdx || seen->rcx != in->rcx ||
-	    seen->r8 != in->r8 || seen->r9 != in->r9)
-		differs(way, time, "arguments in registers");
-	if (seen->rax != in->rax)
-		differs(way, time, "rax at the entry");
-	/* the dynamic linker may lose it when it binds a function lazily */
-	if (time && seen->r10 != in->r10)
-		differs(way, time, "r10 at the entry");
+	compare(way, time, registers_given, seen, in);
 	if (memcmp(seen->stack, in->stack, (size_t)words * sizeof(*in->stack)))
 		differs(way, time, "arguments on the stack");
-	if (seen->rsp % 16 != 8)
+	if (!is_aligned(seen))
 		differs(way, time, "alignment of the stack");
-	if (seen->flags & 0x400)
+	if (has_direction(seen))
 		differs(way, time, "the direction flag at the entry");
-	for (i = 0; i < 16; i++)
-		if (memcmp(seen->vector[i], in->vector[i], i < 8 || time ? width : 0))
+	for (i = 0; i < VECTORS; i++)
+		if (memcmp(seen->vector[i], in->vector[i], i < VECTORS_LAZY || time ? vector_bytes(wide) : 0))
 			differs(way, time, "a vector register at the entry");
 }
 
 static void returned(const char *way, int time, const struct registers *in, const struct registers *out,
 		     const struct registers *result)
 {
-	size_t width = avx ? 32 : 16;
+	int i;
 
-	if (out->rax != result->rax || out->rdx != result->rdx)
-		differs(way, time, "the result");
-	if (memcmp(out->vector[0], result->vector[0], width) || memcmp(out->vector[1], result->vector[1], width))
-		differs(way, time, "a vector register at the return");
-	if (out->rbx != in->rbx || out->rbp != in->rbp || out->r12 != in->r12 || out->r13 != in->r13 ||
-	    out->r14 != in->r14 || out->r15 != in->r15)
-		differs(way, time, "registers to keep");
-	if (out->flags & 0x400)
+	compare(way, time, registers_results, out, result);
+	compare(way, time, registers_kept, out, in);
+	for (i = 0; i < VECTORS_RESULT; i++)
+		if (memcmp(out->vector[i], result->vector[i], vector_bytes(wide)))
+			differs(way, time, "a vector register at the return");
+	if (has_direction(out))
 		differs(way, time, "the direction flag");
-	if (out->mxcsr != echo_seen()->mxcsr || (out->x87 ^ echo_seen()->x87) & 0xffff)
+	if (modes_differ(out, echo_seen()))
 		differs(way, time, "modes of floating point");
 }
 
@@ -77,11 +75,11 @@ static void try(const char *way, int words, void (*fn)(void))
 
 	for (time = 0; time < 3; time++) {
 		fill(&in, sizeof(in), (unsigned)time + 1);
-		in.rdi = (unsigned long)memory;	/* where cudaMalloc stores */
+		first_argument(&in, memory);
 		fill(result, sizeof(*result), (unsigned)time + 77);
 		memset(seen, 0, sizeof(*seen));
 		memset(&out, 0, sizeof(out));
-		registers_call(fn, &in, &out, avx);
+		registers_call(fn, &in, &out, wide);
 		given(way, time, words, &in, seen);
 		returned(way, time, &in, &out, result);
 	}
@@ -91,14 +89,15 @@ int main(void)
 {
 	void (*fn)(void);
 
-	avx = __builtin_cpu_supports("avx2") != 0;
-	echo_avx(avx);
+	wide = registers_wide();
+	echo_wide(wide);
 	try("PLT", 0, registers_plt_cudaMalloc);
 	try("GOT", 0, registers_got_cudaFree);
 	*(void **)&fn = dlsym(RTLD_DEFAULT, "cudaMalloc");
 	try("dlsym", 0, fn);
-	try("cudaLaunchKernel", 2, registers_plt_cudaLaunchKernel);
-	try("cudaMemset3D", 7, registers_plt_cudaMemset3D);
+	try("cudaLaunchKernel", WORDS_cudaLaunchKernel, registers_plt_cudaLaunchKernel);
+	try("cuLaunchKernel", WORDS_cuLaunchKernel, registers_plt_cuLaunchKernel);
+	try("cudaMemset3D", WORDS_cudaMemset3D, registers_plt_cudaMemset3D);
 	if (!failed)
 		puts("same");
 	return failed;

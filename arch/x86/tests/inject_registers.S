@@ -10,7 +10,7 @@ registers_call:
 	push	%r13
 	push	%r14
 	push	%r15
-	push	%rcx			/* avx */
+	push	%rcx			/* wide */
 	push	%rdx			/* out */
 	push	%rdi			/* fn; what is above is aligned by 16 now, with the return address */
 	mov	%rsi, %r11
@@ -88,6 +88,7 @@ registers_plt_\name:
 	.endm
 	by_plt	cudaMalloc
 	by_plt	cudaLaunchKernel
+	by_plt	cuLaunchKernel
 	by_plt	cudaMemset3D
 
 	.globl	registers_got_cudaFree

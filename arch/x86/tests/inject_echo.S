@@ -10,6 +10,7 @@
 	exported cudaMalloc
 	exported cudaFree
 	exported cudaLaunchKernel
+	exported cuLaunchKernel
 	exported cudaMemset3D
 	lea	seen(%rip), %r11
 	mov	%rax, (%r11)
@@ -32,7 +33,7 @@
 	cmp	$24, %rax
 	jne	1b
 	lea	result(%rip), %r10
-	cmpl	$0, has_avx(%rip)
+	cmpl	$0, is_wide(%rip)
 	jz	2f
 	.irp	i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	vmovdqu	%ymm\i, 352+32*\i(%r11)
@@ -64,13 +65,13 @@
 	exported echo_result
 	lea	result(%rip), %rax
 	ret
-	exported echo_avx
-	mov	%edi, has_avx(%rip)
+	exported echo_wide
+	mov	%edi, is_wide(%rip)
 	ret
 
 	.bss
 	.balign	64
 seen:	.skip	1024
 result:	.skip	1024
-has_avx: .skip	4
+is_wide: .skip	4
 	.section .note.GNU-stack, "", @progbits

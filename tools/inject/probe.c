@@ -19,7 +19,7 @@ void inject_returned(struct stub_frame *f, const struct stub *s);
  * stack.  If it is not, an earlier handler left by siglongjmp(). */
 static bool interrupts(const struct stub_frame *f)
 {
-	return inject_here.busy && PT_REGS_SP(&f->regs) <= inject_here.busy;
+	return inject_here.busy && PT_REGS_SP(&f->regs) < inject_here.busy;
 }
 
 static bool seen(struct injected *a, const struct stub *s)

@@ -16,7 +16,7 @@ if ! $unprivileged test -r "$INJECT_PLUGIN"; then
 fi
 if ! [ -e "$bin/inject" ]; then
 	it "--attach inject"
-	skip "x86-64 only"
+	skip "$bin/inject is not built"
 	leave
 fi
 

@@ -280,7 +280,7 @@ static void layouts(void)
 		{ .type = BPF_MAP_TYPE_HASH, .key_size = 0, .value_size = 8, .max_entries = 1 },
 		{ .type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 0, .max_entries = 1 },
 		{ .type = BPF_MAP_TYPE_HASH, .key_size = ~0u, .value_size = 8, .max_entries = 1 },
-		{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = INJECT_PAGE / 2 },
+		{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = SMALLEST_PAGE / 2 },
 		{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = 3 * INJECT_PAGE },
 		{ .type = BPF_MAP_TYPE_STACK, .key_size = 4, .value_size = 8, .max_entries = 1 },
 	};

@@ -81,8 +81,8 @@ static __always_inline void inflight_devices(const struct task_struct *task, con
 	if (row->direction != CUDA_PTOP) {
 		to->device = inflight_in(task, &t->device, t->call.data.stream);
 	} else if (row->from) {
-		to->device = inflight_end(task, driver, t->call.args[bounded(row->from, 6)]);
-		to->peer = inflight_end(task, driver, t->call.args[bounded(row->to, 6)]);
+		to->device = inflight_end(task, driver, t->call.args[bounded(row->from, CALL_REGISTERS)]);
+		to->peer = inflight_end(task, driver, t->call.args[bounded(row->to, CALL_REGISTERS)]);
 	}
 }
 
@@ -141,8 +141,8 @@ static __always_inline bool copy_devices(struct thread *t, __u64 id, struct aggr
 		return device_wanted(key->device);
 	}
 	if (row->from) {
-		key->device = copy_end(driver, call->args[bounded(row->from, 6)]);
-		key->peer = copy_end(driver, call->args[bounded(row->to, 6)]);
+		key->device = copy_end(driver, call->args[bounded(row->from, CALL_REGISTERS)]);
+		key->peer = copy_end(driver, call->args[bounded(row->to, CALL_REGISTERS)]);
 	} else {
 		params = cuda_arg(call, row->params);
 		key->device = copy_end(driver, read_u64(params + row->from_at));

@@ -116,7 +116,7 @@ static __always_inline void wait_beside_leave(struct pt_regs *ctx, struct thread
 static __always_inline void wait_stream_ends(struct pt_regs *ctx, struct thread *t)
 {
 	if (wait_nccl)
-		nccl_last_stream_ends(t, PT_REGS_PARM1(ctx));
+		nccl_last_stream_ends(t, CALL_ARG(ctx, 1));
 }
 
 static __always_inline void wait_dropped(struct thread *t)

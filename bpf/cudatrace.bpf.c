@@ -162,19 +162,14 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp, bool nccl)
 
 static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u32 words)
 {
-	__u32 more = words - 6;
+	__u32 more = words - CALL_REGISTERS;
 
-	f->words[0] = PT_REGS_PARM1(ctx);
-	f->words[1] = PT_REGS_PARM2(ctx);
-	f->words[2] = PT_REGS_PARM3(ctx);
-	f->words[3] = PT_REGS_PARM4(ctx);
-	f->words[4] = PT_REGS_PARM5(ctx);
-	f->words[5] = ctx->r9;
-	if (words <= 6)
+	CALL_REGISTER_ARGS(ctx, f->words);
+	if (words <= CALL_REGISTERS)
 		return;
-	if (more > TRACE_WORDS - 6)
-		more = TRACE_WORDS - 6;
-	if (bpf_probe_read_user(f->words + 6, more * 8, (void *)(PT_REGS_SP(ctx) + 8)))
+	if (more > TRACE_WORDS - CALL_REGISTERS)
+		more = TRACE_WORDS - CALL_REGISTERS;
+	if (bpf_probe_read_user(f->words + CALL_REGISTERS, more * 8, (void *)(PT_REGS_SP(ctx) + CALL_STACK)))
 		lose(LOST_READ);
 }
 
@@ -238,9 +233,10 @@ static __noinline __u64 read_all(struct draft *d, const struct trace_function *f
 static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *f,
 				       const struct trace_function *fn)
 {
-	__u64 place = fn->handle - 1, handle;
+	__u64 place = fn->handle, handle;
 
-	handle = place < 6 ? f->words[bounded(place, 5)] : read_u64(PT_REGS_SP(ctx) + 8 * (place - 5));
+	handle = place <= CALL_REGISTERS ? f->words[bounded(place - 1, CALL_REGISTERS - 1)] :
+		 read_u64(stack_arg_at(PT_REGS_SP(ctx), place));
 	return fn->handle_at ? read_u64(handle + fn->handle_at) : handle;
 }
 

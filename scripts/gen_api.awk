@@ -24,17 +24,18 @@ function set(field, value) {
 	given[NR, field]; init = init (init == "" ? "" : ", ") "." field " = " value
 }
 
-function argument(text, number,   role, out, size, at, pos) {
+function argument(text, number,   role, out, size, at, pos, reference) {
 	role = text; out = sub(/^\*/, "", role)
 	if (match(role, /@[0-9]+$/)) { at = substr(role, RSTART + 1); role = substr(role, 1, RSTART - 1) }
 	if (match(role, /:[0-9]+$/)) { size = substr(role, RSTART + 1); role = substr(role, 1, RSTART - 1) }
-	pos = place(size ? size : role in bytes ? bytes[role] : 8)
+	size = size ? size : role in bytes ? bytes[role] : 8
+	pos = place(size); reference = by_reference(size) ? "CUDA_BY_REFERENCE + " : ""
 	if (role ~ /^(grid|block)3$/) { place(8); place(8); sub(/3$/, "", role) }
 	if ((out ? number > (role == "pitch" ? 9 : 1) || !(role in outs) : role == "pitch") ||
 	    at != "" && role !~ /^(size|params)$/) fail("'" text "' is not allowed here")
 	if (role ~ /^(_|dim3)$/) return
 	if (!(role in roles)) { fail("unknown argument '" text "'"); return }
-	set(role, pos)
+	set(role, reference pos)
 	if (out && role != "pitch") set("out", pos)
 	if (at != "") set("size_at", at)
 	if (at != "" && role == "size") set("shape", "CUDA_FIELD")

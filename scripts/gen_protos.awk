@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Turns cuda_protos.tbl, whose head describes its rows, nccl_protos.tbl and nvrtc_protos.tbl into C, with place.awk's places, in parts
 # that a file gets if it defines
-#   CUDA_PARAMS(number, PARAM(name, VALUE, place, out, VALUE of what it points to), ...)
+#   CUDA_PARAMS(number, PARAM(name, VALUE, place, by_reference, out, VALUE of what it points to), ...)
 #   CUDA_PROTO(name, RT, DRV, NCCL or NVRTC, group, since, until, VALUE of the result, parameters, number)
 #              the newest of each name, sorted; CUDA_OLDER: the others
 #   CUDA_VALUE(name, value)              by their enums
@@ -44,7 +44,7 @@ function param(text, next_text,   name, init, is_out) {
 	describe(text); is_out = out && to != "" && !(name in read_only)
 	if (kind ~ /^(NONE|STRUCT|OPAQUE)$/ && !bytes) fail("unknown size of '" type "'")
 	if (text == "char *" && next_text ~ /^(int|size_t) /) { kind = "STR"; is_out = 1 }
-	init = "PARAM(\"" name "\", " value() ", " (kind == "FLOAT" ? 0 : place(bytes)) ", " is_out ", "
+	init = "PARAM(\"" name "\", " value() ", " (kind == "FLOAT" ? 0 : place(bytes)) ", " by_reference(bytes) ", " is_out ", "
 	if (to == "") return init "VALUE(NULL, NONE, 0))"
 	describe(to); return init value() ")"
 }

@@ -9,15 +9,46 @@ number=$(awk '$2 == "CUDA_VERSION" { print $3; exit }' "$CUDA/include/cuda.h" 2>
 nccl_number=$(awk '$2 == "NCCL_MAJOR" { n = $3 * 1000 } $2 == "NCCL_MINOR" { n += $3 * 10 } END { print n }' "$CUDA/include/nccl.h" 2>/dev/null)
 v=$((${number:-0} / 1000)).$((${number:-0} % 1000 / 10))
 
+machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+
 # reader TABLE NAME [TABLE]: builds tests/protos/dump.c with these tables, as $tmp/NAME/dump; status in $rc
 reader() {
 	mkdir -p "$tmp/$2"
 	{
 		LC_ALL=C awk -f scripts/gen_protos.awk -f arch/x86/place.awk "$1" ${3+"$3"} >"$tmp/$2/cuda_protos.def" &&
-			${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/$2" -iquote "$O" tests/protos/dump.c \
+			${CC:-cc} -std=gnu11 -iquote common -iquote arch/x86 -iquote "$tmp/$2" -iquote "$O" tests/protos/dump.c \
 				common/api/cuda_protos.c -o "$tmp/$2/dump"
 	} >"$tmp/out" 2>"$tmp/err"
 	rc=$?
+}
+
+# functions: those of the headers whose parameters have not changed since, into $tmp/functions.inc
+functions() {
+	awk -v number="$number" -v nccl="${nccl_number:-0}" '/^(rt|drv|nccl)/ && $2 !~ /^(interop|internal)$/ && $3 ~ /-$/ && !/\(\?\)$/ {
+		split($3, since, /[.-]/)
+		if (since[1] * 1000 + since[2] * 10 > ($1 == "nccl" ? nccl : number)) next
+		match($0, /[A-Za-z0-9_]+\(/)
+		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
+	}' "$table" "$nccl_table" >"$tmp/functions.inc"
+}
+
+# places MACHINE CC CXX [EMULATOR]: calls all functions, compiled for the machine
+places() {
+	mkdir -p "$tmp/$1"
+	LC_ALL=C awk -f scripts/gen_protos.awk -f "arch/$1/place.awk" "$table" "$nccl_table" >"$tmp/$1/cuda_protos.def"
+	functions
+	# shellcheck disable=SC2086 # the compilers may be several words
+	$2 -std=gnu11 -iquote common -iquote "arch/$1" -iquote "$tmp/$1" -iquote "$O" -c common/api/cuda_protos.c \
+		-o "$tmp/$1/protos.o"
+	# shellcheck disable=SC2086
+	run $3 -std=c++17 -w -D__CUDA_API_VERSION_INTERNAL -isystem "$CUDA/include" \
+		-iquote common -iquote "arch/$1" -iquote "$tmp/$1" -iquote "$tmp" -iquote "$O" \
+		tests/protos/abi.cpp "arch/$1/tests/callee.S" "$tmp/$1/protos.o" -o "$tmp/$1/abi"
+	status 0
+	# shellcheck disable=SC2086 # there may be no emulator
+	run $4 "$tmp/$1/abi"
+	status 0
+	lines 1 "^$(wc -l <"$tmp/functions.inc") functions, [0-9]+ parameters, 0 wrong$"
 }
 
 # shows TEXT: that is the whole output
@@ -163,28 +194,15 @@ grep -qE "wrong.tbl:$line:.* error: .*CUDA_GROUP_memroy" "$tmp/err" ||
 
 it "arguments are where the compiler puts them, of all functions of the headers of CUDA and NCCL"
 if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ]; then
-	# those that have not changed since the headers' version
-	awk -v number="$number" '/^(rt|drv)/ && $2 !~ /^(interop|internal)$/ && $3 ~ /-$/ && !/\(\?\)$/ {
-		split($3, since, /[.-]/)
-		if (since[1] * 1000 + since[2] * 10 > number) next
-		match($0, /[A-Za-z0-9_]+\(/)
-		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
-	}' "$table" >"$tmp/here/functions.inc"
-	awk -v number="${nccl_number:-0}" '/^nccl/ && $3 ~ /-$/ && !/\(\?\)$/ {
-		split($3, since, /[.-]/)
-		if (since[1] * 1000 + since[2] * 10 > number) next
-		match($0, /[A-Za-z0-9_]+\(/)
-		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
-	}' "$nccl_table" >>"$tmp/here/functions.inc"
-	${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/here" -iquote "$O" -c common/api/cuda_protos.c \
-		-o "$tmp/here/protos.o"
-	run "${CXX:-c++}" -std=c++17 -w -D__CUDA_API_VERSION_INTERNAL -isystem "$CUDA/include" \
-		-iquote common -iquote "$tmp/here" -iquote "$O" tests/protos/abi.cpp "$tmp/here/protos.o" \
-		-o "$tmp/here/abi"
-	status 0
-	run "$tmp/here/abi"
-	status 0
-	lines 1 "^$(wc -l <"$tmp/here/functions.inc") functions, [0-9]+ parameters, 0 wrong$"
+	places "$machine" "${CC:-cc}" "${CXX:-c++}" ''
+	[ "$(wc -l <"$tmp/functions.inc")" -gt 900 ] || no "there are few functions"
+fi
+
+it "and where compilers for arm64 put them"
+if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ] &&
+	! without "cross compiler: g++-aarch64-linux-gnu" command -v aarch64-linux-gnu-g++ >/dev/null &&
+	! without "qemu-aarch64-static: qemu-user-static" command -v qemu-aarch64-static >/dev/null; then
+	places arm64 aarch64-linux-gnu-gcc "aarch64-linux-gnu-g++ -static" qemu-aarch64-static
 fi
 
 it "every function that the libraries export is in the table: over 400, and over 500 of the driver"

@@ -16,9 +16,9 @@ static __always_inline __u64 rt_array_bytes(const struct call *call, const struc
 	if (bpf_probe_read_user(&format, sizeof(format), (void *)cuda_arg(call, row->desc)))
 		lose(LOST_READ);
 	if (row->extent) {
-		v.width = cuda_arg(call, row->extent);
-		v.height = cuda_arg(call, row->extent + 1);
-		v.depth = cuda_arg(call, row->extent + 2);
+		v.width = struct_arg(call, row->extent, 0);
+		v.height = struct_arg(call, row->extent, 1);
+		v.depth = struct_arg(call, row->extent, 2);
 	} else {
 		v.width = cuda_arg(call, row->width);
 		v.height = cuda_arg(call, row->height);
@@ -81,7 +81,7 @@ static __always_inline void bytes_of_memory(const struct call *call, const struc
 		break;
 	case CUDA_PITCHED:	/* struct cudaPitchedPtr: ptr, pitch, … */
 		b->pitch = cuda_arg(call, row->ptr) + 8;
-		b->n = cuda_arg(call, row->extent + 1) * cuda_arg(call, row->extent + 2);
+		b->n = struct_arg(call, row->extent, 1) * struct_arg(call, row->extent, 2);
 		break;
 	default:
 		b->n = array_bytes(call, row);
@@ -139,8 +139,8 @@ static __always_inline __u64 copy_size(const struct call *call, const struct cud
 	case CUDA_RECT:
 		return cuda_arg(call, row->width) * cuda_arg(call, row->height) * unit;
 	case CUDA_EXTENT:
-		return cuda_arg(call, row->extent) * cuda_arg(call, row->extent + 1) *
-		       cuda_arg(call, row->extent + 2);
+		return struct_arg(call, row->extent, 0) * struct_arg(call, row->extent, 1) *
+		       struct_arg(call, row->extent, 2);
 	case CUDA_SIZES:
 		return pieces(cuda_arg(call, row->size), cuda_arg(call, row->count), 8, true);
 	case CUDA_PARAMS:
@@ -248,12 +248,12 @@ static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct b
 		return;
 	row = &cuda_rows[id];
 	if (b->direction == CUDA_DEFAULT) {
-		direction = direction_of(row, 4, PT_REGS_PARM1(ctx));
+		direction = direction_of(row, 4, CALL_ARG(ctx, 1));
 		if (direction != CUDA_DEFAULT)
 			b->direction = direction;
 	}
 	if (b->elements && row->shape == CUDA_PARAMS && row->params == 1 && !row->count) {
-		b->n = piece(PT_REGS_PARM1(ctx) + row->size_at, false);
+		b->n = piece(CALL_ARG(ctx, 1) + row->size_at, false);
 		b->elements = false;
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef CALL_BPF_H
 #define CALL_BPF_H
 #include "lib/lost.bpf.h"
+#include "machine/regs.bpf.h"
 #include "abi/stream.h"
 #include "abi/watch_event.h"
 #include "api/cuda_api.h"
@@ -44,7 +45,7 @@ struct call {
 	__u64 sp;		/* at its entry; 0 = the thread is in no call */
 	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
 	__u64 id;
-	__u64 args[8];		/* [1] to [6]: the argument registers; [0] = 0 */
+	__u64 args[CALL_REGISTERS + 2];	/* [1] to [CALL_REGISTERS]: the argument registers; [0] = 0 */
 #ifdef CALL_DATA
 	CALL_DATA data;
 #endif
@@ -61,30 +62,49 @@ struct call {
 #define RARELY static __always_inline
 #endif
 
-RARELY __u64 stack_arg(const struct call *call, __u64 at)
+/* Where the argument at this place, CALL_REGISTERS + 1 or higher, is; sp: the stack pointer at the entry. */
+static __always_inline __u64 stack_arg_at(__u64 sp, __u64 place)
 {
-	return read_u64(call->sp + 8 * (at - 6));
+	return sp + CALL_STACK + 8 * (place - CALL_REGISTERS - 1);
 }
 
-/* Argument number pos of cuda_args, at the entry; 0 if the function has no such argument. */
+RARELY __u64 stack_arg(const struct call *call, __u64 place)
+{
+	return read_u64(stack_arg_at(call->sp, place));
+}
+
+/* The word that is passed at a place without CUDA_BY_REFERENCE. */
+static __always_inline __u64 passed_word(const struct call *call, __u64 at)
+{
+	barrier_var(at);	/* the register that is compared is the one that is used */
+	if (at <= CALL_REGISTERS)
+		return call->args[checked(at, CALL_REGISTERS)];
+	return stack_arg(call, at);
+}
+
+/* The address of a struct larger than 16 bytes that is passed by value. */
+static __always_inline __u64 struct_arg_at(const struct call *call, unsigned char pos)
+{
+	return CALL_REFERENCES ? passed_word(call, pos & ~CUDA_BY_REFERENCE) : stack_arg_at(call->sp, pos);
+}
+
+/* Argument number pos of cuda_args, at the entry, or its first word; 0 if the function has no such argument. */
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
-	__u64 at = pos;
+	if (CALL_REFERENCES && pos & CUDA_BY_REFERENCE)
+		return read_u64(struct_arg_at(call, pos));
+	return passed_word(call, pos);
+}
 
-	barrier_var(at);	/* the register that is compared is the one that is used */
-	if (at <= 6)
-		return call->args[checked(at, 6)];
-	return stack_arg(call, at);
+/* Word n, from 0, of a struct larger than 16 bytes that is passed by value. */
+static __always_inline __u64 struct_arg(const struct call *call, unsigned char pos, __u32 n)
+{
+	return CALL_REFERENCES ? read_u64(struct_arg_at(call, pos) + 8 * n) : cuda_arg(call, pos + n);
 }
 
 static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)
 {
-	call->args[1] = PT_REGS_PARM1(ctx);
-	call->args[2] = PT_REGS_PARM2(ctx);
-	call->args[3] = PT_REGS_PARM3(ctx);
-	call->args[4] = PT_REGS_PARM4(ctx);
-	call->args[5] = PT_REGS_PARM5(ctx);
-	call->args[6] = ctx->r9;
+	CALL_REGISTER_ARGS(ctx, call->args + 1);
 }
 
 /* What the ending call returned: 0 is success.  One function returns nothing. */

@@ -121,10 +121,10 @@ static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __
 	return true;
 }
 
-/* Return true at the return of the thread's call in flight.  It has popped the return address. */
+/* Return true at the return of the thread's call in flight. */
 static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + 8;
+	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + CALL_POPS;
 }
 
 /* Call where the thread's program is replaced: the call it is in never returns. */

@@ -375,11 +375,11 @@ static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thre
 
 	if (!(CUDA_DEVICE_CLASSES & 1u << cuda_classes[id]))
 		return false;
-	c->args[1] = PT_REGS_PARM1(ctx);
-	c->args[2] = PT_REGS_PARM2(ctx);
-	c->args[3] = PT_REGS_PARM3(ctx);
-	c->args[4] = PT_REGS_PARM4(ctx);
-	c->args[5] = PT_REGS_PARM5(ctx);
+	c->args[1] = CALL_ARG(ctx, 1);
+	c->args[2] = CALL_ARG(ctx, 2);
+	c->args[3] = CALL_ARG(ctx, 3);
+	c->args[4] = CALL_ARG(ctx, 4);
+	c->args[5] = CALL_ARG(ctx, 5);
 	c->sp = PT_REGS_SP(ctx);
 	c->id = id;
 	return true;
@@ -394,7 +394,7 @@ static __always_inline bool device_alone(__u64 id)
 /* Return true at the return of a call that device_enter() wanted to return. */
 static __always_inline bool device_ends(struct pt_regs *ctx, const struct device_thread *d)
 {
-	__u64 sp = PT_REGS_SP(ctx) - 8;
+	__u64 sp = PT_REGS_SP(ctx) - CALL_POPS;
 
 	return d->calls[CUDA_RT].sp == sp || d->calls[CUDA_DRV].sp == sp;
 }
@@ -402,7 +402,7 @@ static __always_inline bool device_ends(struct pt_regs *ctx, const struct device
 /* Call at such a return. */
 static __always_inline void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
 {
-	bool driver = d->calls[CUDA_DRV].sp == PT_REGS_SP(ctx) - 8;
+	bool driver = d->calls[CUDA_DRV].sp == PT_REGS_SP(ctx) - CALL_POPS;
 
 	if (!(__u32)PT_REGS_RC(ctx))
 		device_ended(d, driver ? CUDA_DRV : CUDA_RT, outer);

@@ -255,7 +255,7 @@ const volatile bool export_stacks;	/* launches by call stack, and records with c
 static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	const struct cuda_args *row = &cuda_rows[id];
-	__u64 first = PT_REGS_PARM1(ctx), second = PT_REGS_PARM2(ctx);
+	__u64 first = CALL_ARG(ctx, 1), second = CALL_ARG(ctx, 2);
 
 	/* reads both: the verifier rejects a variable source */
 	barrier_var(first);

@@ -4,6 +4,7 @@
 #ifndef FRAMES_BPF_H
 #define FRAMES_BPF_H
 #include "lib/task.bpf.h"
+#include "machine/regs.bpf.h"
 #include "lib/lost.bpf.h"
 
 /* A tool may define it before. */
@@ -58,8 +59,7 @@ static __always_inline __u64 frames_pop(struct frames *f, struct pt_regs *ctx)
 		if (top >= FRAMES)
 			break;
 		top = bounded(top, FRAMES - 1);
-		/* the return has popped the return address */
-		if (f->sp[top] + 8 != PT_REGS_SP(ctx))
+		if (f->sp[top] + CALL_POPS != PT_REGS_SP(ctx))
 			continue;
 		f->used = top;
 		if (i)

@@ -56,7 +56,7 @@ static __always_inline __u64 inflight_stream(const struct call *call)
 		return 0;
 	id = bounded(id, CUDA_ID_MAX - 1);
 	pos = cuda_rows[id].stream ?: cuda_rows[id].ctx;
-	return pos <= 6 ? call->args[bounded(pos, 6)] : ~0ull;
+	return pos <= CALL_REGISTERS ? call->args[bounded(pos, CALL_REGISTERS)] : ~0ull;
 }
 
 /* ---- the calls */

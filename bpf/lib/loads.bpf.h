@@ -37,7 +37,7 @@ static __always_inline bool load_enter(struct pt_regs *ctx, struct load_call *l)
 /* Return true at the return of that call. */
 static __always_inline bool load_ends(struct pt_regs *ctx, const struct load_call *l)
 {
-	return l->sp && PT_REGS_SP(ctx) == l->sp + 8;
+	return l->sp && PT_REGS_SP(ctx) == l->sp + CALL_POPS;
 }
 
 #endif

@@ -174,7 +174,7 @@ static __always_inline void nccl_asked(struct pt_regs *ctx, struct thread *t)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct nccl_event *e = &t->data.event;
-	__u64 handle = PT_REGS_PARM1(ctx), at = (handle >> 4 ^ handle >> 12) & (ASKED - 1);
+	__u64 handle = CALL_ARG(ctx, 1), at = (handle >> 4 ^ handle >> 12) & (ASKED - 1);
 	bool first;
 
 	if (!handle || t->data.asked[at] == handle || !task_wanted() || !process_known(t, thread_pid(), &first))

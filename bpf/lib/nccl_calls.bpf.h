@@ -68,7 +68,7 @@ static __always_inline bool nccl_call_enter(struct pt_regs *ctx, struct nccl_cal
 /* Return true at the return of that call. */
 static __always_inline bool nccl_call_ends(struct pt_regs *ctx, const struct nccl_call *n)
 {
-	return n->call.sp && PT_REGS_SP(ctx) == n->call.sp + 8;
+	return n->call.sp && PT_REGS_SP(ctx) == n->call.sp + CALL_POPS;
 }
 
 /* At the return.  e is room for the record, whose operator, root and peer are left out. */

@@ -30,7 +30,7 @@ static __always_inline __u64 hash_of_id(const __u64 *id)
 /* Call at the entry; id is room for the ncclUniqueId.  Returns 0 if the call has none. */
 static __always_inline __u64 hash_at_entry(const struct call *call, const struct cuda_args *row, __u64 id[ID_WORDS])
 {
-	__u64 at = row->commids ? cuda_arg(call, row->commids) : row->commid ? call->sp + 8 * (row->commid - 6ull) : 0;
+	__u64 at = row->commids ? cuda_arg(call, row->commids) : row->commid ? struct_arg_at(call, row->commid) : 0;
 
 	if (!at)
 		return 0;

@@ -6,7 +6,7 @@
 #include "abi/stack_frames.h"
 
 enum {
-	TRACE_WORDS = 24,	/* of arguments: 6 from registers, the rest from the stack */
+	TRACE_WORDS = 24,	/* of arguments: CALL_REGISTERS (machine/call.h), then the stack */
 	TRACE_READS = 8,	/* reads of the program's memory for one call */
 	TRACE_VALUE = 256,	/* bytes of a value */
 	TRACE_STRING = 256,	/* bytes of a string with its '\0' */

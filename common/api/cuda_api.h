@@ -102,9 +102,9 @@ enum cuda_op {
 	CUDA_HOST_CALL,		/* a function of the host is called in stream */
 };
 
-/* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are
- * the integer registers of the x86-64 ABI, 7 and up the stack above the return address:
- * 7 is the 8 bytes just above it.  An argument of several words has the position of its first
+/* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to CALL_REGISTERS
+ * (machine/call.h) are the registers for integers, higher ones the stack: CALL_REGISTERS + 1 is the
+ * first 8 bytes there.  An argument of several words has the position of its first
  * word: extent is 3 words; grid and block are a dim3 in 2 words in the runtime, but 3 arguments in
  * the driver.  Of a launch, params is a launch configuration (cudaLaunchConfig_t and
  * CUlaunchConfig alike): grid and block as 6 32-bit words, the stream at byte 32; with count
@@ -133,6 +133,9 @@ struct cuda_args {
 	unsigned char per_thread; /* 1: its default stream is the per-thread one */
 	unsigned char op;	/* enum cuda_op */
 };
+
+/* Added to the position of a struct of which the address is passed there: CALL_REFERENCES. */
+enum { CUDA_BY_REFERENCE = 128 };
 
 /* The stream in a launch configuration. */
 enum { CUDA_CONFIG_STREAM = 32 };

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/cuda_protos.h"
+#include "machine/call.h"
 
 #define ARRAY_SIZE(a) (int)(sizeof(a) / sizeof(*(a)))
 
 #define VALUE(type, kind, size) { type, CUDA_KIND_##kind, size }
-#define PARAM(name, value, place, out, to) { name, value, place, out, to }
+#define PARAM(name, value, place, by_reference, out, to) { name, value, place, by_reference, out, to }
 #define CUDA_PARAMS(n, ...) static const struct cuda_param params_##n[] = { __VA_ARGS__ };
 #include "cuda_protos.def"
 #undef CUDA_PARAMS
@@ -82,9 +83,9 @@ static int words(const struct cuda_proto *p)
 	int most = 0;
 
 	for (int i = 0; i < p->nparams; i++) {
-		int end = p->params[i].place - 7 + (p->params[i].value.size + 7) / 8;
+		int end = p->params[i].place - 1 - CALL_REGISTERS + cuda_param_words(&p->params[i]);
 
-		if (p->params[i].place >= 7 && end > most)
+		if (p->params[i].place > CALL_REGISTERS && end > most)
 			most = end;
 	}
 	return most;

@@ -12,7 +12,7 @@ enum cuda_kind {
 	CUDA_KIND_NONE,		/* void: the function has no result */
 	CUDA_KIND_INT,		/* signed, of size bytes; bool and char are UINT of one byte */
 	CUDA_KIND_UINT,
-	CUDA_KIND_FLOAT,	/* passed in an SSE register, which probes cannot read */
+	CUDA_KIND_FLOAT,	/* passed in a vector register, which probes cannot read */
 	CUDA_KIND_ENUM,		/* 4 bytes, of cuda_enum_find(type) */
 	CUDA_KIND_HANDLE,	/* a pointer to an opaque CUDA object: CUstream, cudaEvent_t */
 	CUDA_KIND_PTR,		/* any other pointer; CUdeviceptr too */
@@ -20,7 +20,7 @@ enum cuda_kind {
 				 * function fills, as large as the next argument says */
 	CUDA_KIND_FN,		/* a function */
 	CUDA_KIND_DIM3,		/* 12 bytes in 2 words */
-	CUDA_KIND_STRUCT,	/* or union, of size bytes; on the stack if larger than 16 */
+	CUDA_KIND_STRUCT,	/* or union, of size bytes */
 };
 
 struct cuda_value {
@@ -32,13 +32,19 @@ struct cuda_value {
 struct cuda_param {
 	const char *name;
 	struct cuda_value value;
-	unsigned char place;	/* 1 to 6: an integer register, 7 and up: the stack, as in struct
-				 * cuda_args; 0: an SSE register */
+	unsigned char place;	/* a register or the stack, as in struct cuda_args; 0: a vector register */
+	bool by_reference;	/* the address of a copy is passed there: CALL_REFERENCES (machine/call.h) */
 	bool out;		/* the function may write there: to is neither const nor void */
 	struct cuda_value to;	/* what it points to, const or not; CUDA_KIND_NONE if that is void,
 				 * char or opaque.  The size of a struct is 0 if no function takes
 				 * it by value. */
 };
+
+/* The number of argument words that it takes. */
+static inline int cuda_param_words(const struct cuda_param *p)
+{
+	return p->by_reference ? 1 : (p->value.size + 7) / 8;
+}
 
 /* The topic of a function, by the sections of NVIDIA's manual.  Operations, communicators and groups are NCCL's. */
 enum cuda_group {

@@ -4,6 +4,7 @@
  * these, has a FUNCTION(name) for each. */
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <cuda.h>
@@ -16,25 +17,19 @@
 #endif
 extern "C" {
 #include "api/cuda_protos.h"
-/* The integer registers of the last call, then the stack above its return address. */
+/* The registers of the last call, then its stack: arch/ARCH/tests/callee.S. */
 unsigned char words[64][8];
 void callee();
+void called();
 }
 
-asm(".text\n"
-    ".globl callee\n"
-    "callee: mov %rdi, words(%rip)\n"
-    "	mov %rsi, words+8(%rip)\n"
-    "	mov %rdx, words+16(%rip)\n"
-    "	mov %rcx, words+24(%rip)\n"
-    "	mov %r8, words+32(%rip)\n"
-    "	mov %r9, words+40(%rip)\n"
-    "	mov %rdi, %rax\n"
-    "	lea 8(%rsp), %rsi\n"
-    "	lea words+48(%rip), %rdi\n"
-    "	mov $58, %ecx\n"
-    "	rep movsq\n"
-    "	ret\n");
+/* What callee() calls: copies of arguments may not outlive it. */
+static std::function<void()> check;
+
+void called()
+{
+	check();
+}
 
 static int functions, parameters, wrong;
 
@@ -52,6 +47,15 @@ template <class T> T marked(int i)
 	return value;
 }
 
+static const void *argument(const cuda_param *p)
+{
+	const void *at = words[p->place - 1];
+
+	if (p->by_reference)
+		memcpy(&at, at, sizeof(at));
+	return at;
+}
+
 static void helper_call(const char *name, const cuda_param *p, int i, size_t size, bool is_float)
 {
 	unsigned char want[sizeof(words)];
@@ -62,7 +66,7 @@ static void helper_call(const char *name, const cuda_param *p, int i, size_t siz
 		complain(name, p->name, "another size");
 	if (is_float != !p->place)
 		complain(name, p->name, "a float or not");
-	if (p->place && memcmp(words[p->place - 1], want, size))
+	if (p->place && memcmp(argument(p), want, size))
 		complain(name, p->name, "not there");
 }
 
@@ -75,8 +79,8 @@ void call(const char *name, R (*)(A...), std::integer_sequence<int, I...>)
 	functions++;
 	if (id < 0 || proto->nparams != sizeof...(A))
 		return complain(name, "", "another number of parameters");
+	check = [=] { (helper_call(name, &proto->params[I], I, sizeof(A), std::is_floating_point<A>::value), ...); };
 	reinterpret_cast<R (*)(A...)>(callee)(marked<A>(I)...);
-	(helper_call(name, &proto->params[I], I, sizeof(A), std::is_floating_point<A>::value), ...);
 }
 
 template <class R, class... A> void call(const char *name, R (*f)(A...))

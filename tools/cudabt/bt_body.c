@@ -5,6 +5,7 @@
 #include "api/match.h"
 #include "base/die.h"
 #include "cudabt/bt_body.h"
+#include "machine/call.h"
 
 enum how {
 	VALUE,
@@ -143,11 +144,11 @@ const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size)
 		if (i == f->nsaved && i < BT_SAVED)
 			f->saved[f->nsaved++] = place;
 		snprintf(word, size, "$cudabt.%d", i + 1);
-	} else if (place <= 6) {
+	} else if (place <= CALL_REGISTERS) {
 		snprintf(word, size, "arg%u", place - 1);
 	} else {
-		/* above the return address; bpftrace 0.25 dropped sarg0 */
-		snprintf(word, size, "*(uint64 *)(reg(\"sp\") + %u)", 8 * (place - 6));
+		/* bpftrace 0.25 dropped sarg0 */
+		snprintf(word, size, "*(uint64 *)(reg(\"sp\") + %u)", CALL_STACK + 8 * (place - CALL_REGISTERS - 1));
 	}
 	return word;
 }
@@ -190,7 +191,7 @@ static bool write_argument(struct walk *w, const struct cuda_param *param, enum 
 	const char *at = w->p - strlen(param->name);
 	const struct cuda_value to = target_of(param);
 	struct cuda_value v = param->value;
-	bool memory = how & DEREF;
+	bool memory = how & DEREF || param->by_reference;
 	char name[TYPE_SIZE], word[BT_WORD_SIZE];
 	unsigned offset = 0, place;
 	struct bt_error *e = w->e;
@@ -198,7 +199,7 @@ static bool write_argument(struct walk *w, const struct cuda_param *param, enum 
 
 	if (!param->place)
 		return bt_fail(e, at, "this is a %s, passed in a register that probes cannot read", v.type);
-	if (memory)
+	if (how & DEREF)
 		v = to;
 	for (; bt_lex(w->p, w->end, &t, e); w->p = t.s + t.len) {
 		bool pointer = v.kind == CUDA_KIND_PTR && !memory && is_struct(&to);

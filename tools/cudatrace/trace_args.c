@@ -24,12 +24,6 @@ static bool returns_error(const struct cuda_proto *proto)
 	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
 }
 
-/* The number of argument words that a value takes. */
-static int words_of(const struct cuda_value *v)
-{
-	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
-}
-
 /* Functions called by nvcc's code declare addresses as strings, too. */
 static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
 {
@@ -51,7 +45,10 @@ static struct trace_read read_for(const struct cuda_proto *proto, const struct c
 	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) : 0;
 	if (!r.size && p->to.kind != CUDA_KIND_NONE)
 		r.size = p->to.size;
-	if (p->value.kind == CUDA_KIND_STR) {
+	if (p->by_reference) {
+		r.how = TRACE_IN;
+		r.size = p->value.size;
+	} else if (p->value.kind == CUDA_KIND_STR) {
 		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
 		r.size = text ? TRACE_STRING : 0;
 	} else if (p->out && p->to.kind == CUDA_KIND_STR) {
@@ -92,7 +89,7 @@ static struct trace_read size_in_struct(const struct cuda_proto *proto)
 static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
 {
 	for (int i = 0; i < proto->nparams; i++) {
-		int end = proto->params[i].place - 1 + words_of(&proto->params[i].value);
+		int end = proto->params[i].place - 1 + cuda_param_words(&proto->params[i]);
 
 		if (proto->params[i].place && end > fn->words)
 			fn->words = end < TRACE_WORDS ? end : TRACE_WORDS;
@@ -311,16 +308,19 @@ static void print_name(FILE *f, bool json, bool first, const char *star, const c
 	fprintf(f, json ? "\"%s%s\":" : "%s%s=", star, name);
 }
 
-/* Prints the argument as passed; one that no probe can read, or that did not fit, is unknown. */
+/* Prints the argument as passed; one that no probe can read, or that did not fit, is unknown.  n: read_of(). */
 static void print_passed(FILE *f, bool json, const struct trace_call *call,
-			 const struct cuda_param *p)
+			 const struct cuda_param *p, int n)
 {
 	int words = call->event->words - (p->place - 1);
+	const void *at = call->words + p->place - 1;
 
-	if (!p->place || words * 8 < (p->value.size + 7) / 8 * 8)
+	if (p->by_reference)
+		at = n >= 0 && call->event->read[n] == p->value.size ? call->read[n] : NULL;
+	if (!p->place || words < cuda_param_words(p) || !at)
 		fputs(json ? "null" : "?", f);
 	else
-		print_value(f, json, &p->value, call->words + p->place - 1);
+		print_value(f, json, &p->value, at);
 }
 
 static void print_read(FILE *f, bool json, const struct trace_call *call,
@@ -356,11 +356,12 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 	for (int i = 0; i < call->proto->nparams; i++) {
 		const struct cuda_param *p = &call->proto->params[i];
 		int n = read_of(call, p);
-		bool read = n >= 0 && call->read[n], string = p->value.kind == CUDA_KIND_STR && !p->out;
+		bool read = n >= 0 && call->read[n] && !p->by_reference;
+		bool string = p->value.kind == CUDA_KIND_STR && !p->out;
 
 		if (!read || (json && !string)) {
 			print_name(f, json, first, "", p->name);
-			print_passed(f, json, call, p);
+			print_passed(f, json, call, p, n);
 			first = false;
 		}
 		if (read) {

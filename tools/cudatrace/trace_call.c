@@ -3,6 +3,7 @@
 #include "abi/array_bytes.h"
 #include "base/die.h"
 #include "cudatrace/trace_call.h"
+#include "machine/call.h"
 
 const struct cuda_fn *trace_role(const struct cuda_proto *proto)
 {
@@ -143,6 +144,12 @@ static unsigned long long word_at(const struct trace_call *call, unsigned char p
 	return word;
 }
 
+/* A word of a struct that is passed by value: struct_arg() in bpf/lib/call.bpf.h. */
+static unsigned long long struct_word(const struct trace_call *call, unsigned char place, unsigned n)
+{
+	return CALL_REFERENCES ? word_at(call, place & ~CUDA_BY_REFERENCE, 8 * n) : trace_word(call, place + n);
+}
+
 static unsigned long long rt_array_bytes(const struct trace_call *call, const struct cuda_args *row)
 {
 	struct rt_format format = { 0 };
@@ -150,9 +157,9 @@ static unsigned long long rt_array_bytes(const struct trace_call *call, const st
 
 	trace_target(call, row->desc, 0, &format, sizeof(format));
 	if (row->extent) {
-		v.width = trace_word(call, row->extent);
-		v.height = trace_word(call, row->extent + 1);
-		v.depth = trace_word(call, row->extent + 2);
+		v.width = struct_word(call, row->extent, 0);
+		v.height = struct_word(call, row->extent, 1);
+		v.depth = struct_word(call, row->extent, 2);
 	}
 	return volume_bytes(rt_block(&format), v, has_layers(trace_word(call, row->flags)),
 			    trace_word(call, row->levels));
@@ -185,7 +192,7 @@ unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_
 	case CUDA_PITCH:
 		return trace_word(call, row->height) * word_at(call, row->pitch, 0);
 	case CUDA_PITCHED:	/* struct cudaPitchedPtr: ptr, pitch, … */
-		return trace_word(call, row->extent + 1) * trace_word(call, row->extent + 2) *
+		return struct_word(call, row->extent, 1) * struct_word(call, row->extent, 2) *
 		       word_at(call, row->ptr, 8);
 	case CUDA_DRV_ARRAY:
 		return drv_array_bytes(call, row);

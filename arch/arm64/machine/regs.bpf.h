@@ -3,20 +3,17 @@
 #ifndef MACHINE_REGS_BPF_H
 #define MACHINE_REGS_BPF_H
 #include <linux/ptrace.h>
-#include <bpf/bpf_tracing.h>
+#include "machine/call.h"
 
 /* What programs of uprobes are given, and what bpf_task_pt_regs() points to begins with it
  * (arch/arm64/include/asm/ptrace.h). */
 typedef struct user_pt_regs machine_regs;
 
-enum {
-	CALL_REGISTERS = 8,	/* carry arguments */
-	CALL_STACK = 0,		/* bytes from the stack pointer at the entry to the first argument there */
-	CALL_POPS = 0,		/* bytes by which the stack pointer is higher at the return: its address was in x30 */
-};
-
 /* Argument n, from 1 to CALL_REGISTERS, which must be a constant, at the entry. */
 #define CALL_ARG(ctx, n) (((const machine_regs *)(ctx))->regs[(n) - 1])
+
+/* All of them, into the words at to. */
+#define CALL_REGISTER_ARGS(ctx, to) __builtin_memcpy(to, ((const machine_regs *)(ctx))->regs, CALL_REGISTERS * 8)
 
 /* A return address, as the address that it is: pointer authentication signs it in bits 48 to 54 and 56 to 63 (55 says
  * which half of the addresses it is in; that of programs has 0 there). */

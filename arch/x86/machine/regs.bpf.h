@@ -3,16 +3,10 @@
 #ifndef MACHINE_REGS_BPF_H
 #define MACHINE_REGS_BPF_H
 #include <linux/ptrace.h>
-#include <bpf/bpf_tracing.h>
+#include "machine/call.h"
 
 /* What programs of uprobes are given, and what bpf_task_pt_regs() points to. */
 typedef struct pt_regs machine_regs;
-
-enum {
-	CALL_REGISTERS = 6,	/* carry arguments */
-	CALL_STACK = 8,		/* bytes from the stack pointer at the entry to the first argument there */
-	CALL_POPS = 8,		/* bytes by which the stack pointer is higher at the return: the return address */
-};
 
 /* Argument n, from 1 to CALL_REGISTERS, which must be a constant, at the entry. */
 #define CALL_ARG(ctx, n) CALL_ARG_##n(ctx)
@@ -22,6 +16,17 @@ enum {
 #define CALL_ARG_4(ctx) ((ctx)->rcx)
 #define CALL_ARG_5(ctx) ((ctx)->r8)
 #define CALL_ARG_6(ctx) ((ctx)->r9)
+
+/* All of them, into the words at to. */
+#define CALL_REGISTER_ARGS(ctx, to)						\
+do {										\
+	(to)[0] = CALL_ARG(ctx, 1);						\
+	(to)[1] = CALL_ARG(ctx, 2);						\
+	(to)[2] = CALL_ARG(ctx, 3);						\
+	(to)[3] = CALL_ARG(ctx, 4);						\
+	(to)[4] = CALL_ARG(ctx, 5);						\
+	(to)[5] = CALL_ARG(ctx, 6);						\
+} while (0)
 
 /* A return address, as the address that it is. */
 #define CODE_ADDRESS(pc) (pc)

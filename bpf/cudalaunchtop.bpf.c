@@ -6,7 +6,7 @@
  * no return probe the end of the runtime's call is unseen, so its entry records its stack
  * pointer and return address.  A driver call is inside it if, on the same thread,
  * - its own stack pointer is lower, by less than the runtime's frames take,
- * - the stack still holds that return address at the same place: a call made after the return from
+ * - the stack still holds that return address where it was (machine/returns.bpf.h): a call made after the return from
  *   the same or a shallower place has overwritten it,
  * - it launches the same grid of the same blocks, or the same graph, and
  * - it is the first since then: the runtime makes one for each of its own.
@@ -109,10 +109,10 @@ static __always_inline bool same_shape(const struct thread *t, const struct shap
 /* Return true if the remembered runtime launch made this driver launch.  Where a return is probed,
  * by any tool, the address of the kernel's trampoline replaces the return address: the start of a
  * page. */
-static __always_inline bool is_inside(struct thread *t, __u64 sp, const struct launch_key *key,
+static __always_inline bool is_inside(struct pt_regs *ctx, struct thread *t, __u64 sp, const struct launch_key *key,
 				      const struct shape *s)
 {
-	__u64 slot = 0;
+	__u64 pc;
 
 	if (sp >= t->data.outer.sp) {
 		t->data.outer.sp = 0;
@@ -120,8 +120,8 @@ static __always_inline bool is_inside(struct thread *t, __u64 sp, const struct l
 	}
 	if (t->data.outer.sp - sp > RUNTIME_STACK)
 		return false;
-	if (bpf_probe_read_user(&slot, sizeof(slot), (void *)t->data.outer.sp) ||
-	    (slot != t->data.outer.caller && (!slot || slot & 0xfff))) {
+	pc = return_stored(ctx, t->data.outer.sp);
+	if (!pc || (pc != t->data.outer.caller && pc & 0xfff)) {
 		t->data.outer.sp = 0;
 		return false;
 	}
@@ -300,13 +300,13 @@ RARELY bool enter_graph(struct pt_regs *ctx, struct thread *t, const struct cuda
 
 /* Remembers a runtime launch, also one that cannot be counted: the driver's launch inside is a part of
  * it. */
-static __always_inline void remember(struct thread *t, const struct launch_key *key,
+static __always_inline void remember(struct pt_regs *ctx, struct thread *t, const struct launch_key *key,
 				     const struct shape *s, bool paired)
 {
 	if (t->data.outer.sp)
 		__sync_fetch_and_add(&launches_refused, 1);
 	t->data.outer.sp = t->call.sp;
-	t->data.outer.caller = read_u64(t->call.sp);
+	t->data.outer.caller = return_stored(ctx, t->call.sp);
 	t->data.outer.key = *key;
 	t->data.outer.paired = paired;
 	__builtin_memcpy(t->data.outer.grid, s->grid, sizeof(s->grid));
@@ -348,7 +348,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	__builtin_memset(s, 0, sizeof(*s));
 	key->pid = thread_pid();
 	n = launch_arguments(&t->call, row, driver, key, s);
-	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, key, s)) {
+	if (driver && t->data.outer.sp && is_inside(ctx, t, t->call.sp, key, s)) {
 		t->data.outer.sp = 0;
 		pair(t, key);
 		return false;
@@ -359,7 +359,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 		capture = capture_of(key->program, stream_in(&t->call, id));
 	if (capture) {
 		if (launch_pairs && !driver)
-			remember(t, key, s, false);
+			remember(ctx, t, key, s, false);
 		graph_captured(key, s, capture);
 		return false;
 	}
@@ -370,7 +370,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 		key->stream = stream_in(&t->call, id);
 	c = key->program && device_wanted(key->device) ? count_of(&t->data.first, key, driver, stack) : NULL;
 	if (launch_pairs && !driver)
-		remember(t, key, s, !c || c->paired);
+		remember(ctx, t, key, s, !c || c->paired);
 	if (!c)
 		return false;
 	if (launch_each)
@@ -393,12 +393,12 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 }
 
 /* Return true if the driver's copy is part of the runtime's: as is_inside(), without its arguments. */
-static __always_inline bool is_inside_copy(const struct thread *t)
+static __always_inline bool is_inside_copy(struct pt_regs *ctx, const struct thread *t)
 {
-	__u64 slot = 0, outer = t->data.copy_sp;
+	__u64 outer = t->data.copy_sp;
 
-	return outer > t->call.sp && outer - t->call.sp <= RUNTIME_STACK &&
-	       !bpf_probe_read_user(&slot, sizeof(slot), (void *)outer) && slot == t->data.copy_caller;
+	return outer > t->call.sp && outer - t->call.sp <= RUNTIME_STACK && t->data.copy_caller &&
+	       return_stored(ctx, outer) == t->data.copy_caller;
 }
 
 /* A copy or memset, for the gaps that it ends. */
@@ -406,10 +406,10 @@ RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!task_wanted() || !program_of(t, thread_pid()) || (driver && is_inside_copy(t)))
+	if (!task_wanted() || !program_of(t, thread_pid()) || (driver && is_inside_copy(ctx, t)))
 		return false;
 	t->data.copy_sp = driver ? 0 : t->call.sp;
-	t->data.copy_caller = driver ? 0 : read_u64(t->call.sp);
+	t->data.copy_caller = driver ? 0 : return_stored(ctx, t->call.sp);
 	host_call(ctx, &t->data.host, t->call.sp, now);
 	t->data.host.called = now;
 	return false;

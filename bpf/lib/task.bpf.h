@@ -259,16 +259,6 @@ static __always_inline struct return_instance *returns_first(void)
 	return returns_of((void *)bpf_get_current_task());
 }
 
-/* While a return probe is armed, the kernel has replaced the return address by that of its
- * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
- * slot 0 of the area). */
-static __always_inline bool is_armed(__u64 entry)
-{
-	__u64 slot = 0;
-
-	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
-}
-
 enum { RETURNS_MAX = 64 };
 
 /* Returns the program's return address, where the stack has pc at address at. */
@@ -296,6 +286,8 @@ static __always_inline void returns_list(struct stack_copy *c, struct return_ins
 		r = r ? BPF_CORE_READ(r, next) : NULL;
 	}
 }
+
+#include "machine/armed.bpf.h"
 
 /* ---- another thread than the one that reads it: for lib/inflight.bpf.h's program */
 
@@ -338,6 +330,8 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
 }
 
 #endif
+
+#include "machine/returns.bpf.h"
 
 /* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
  * return a number, and check its pointers for NULL, which no caller passes. */

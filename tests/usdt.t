@@ -197,3 +197,39 @@ go
 lines 1 '^    tensors have 23\.0 KiB of 0 bytes of device memory, as far as both were seen$'
 run cudaleak --tensors -z 1001 -c "$bin/usdt segment 1048576 malloc 7 1000 malloc 5 2048"
 lines 1 '^    tensors have 10\.0 KiB of 1\.0 MiB of device memory, as far as both were seen$'
+
+# places MACHINE PLACE...: where its arguments are, as machine/usdt.h of that machine reads them
+places() {
+	machine=$1
+	shift
+	run "${CC:-cc}" -std=gnu11 -iquote common -iquote "arch/$machine" tests/unit/usdt_places.c -o "$tmp/places"
+	status 0
+	run "$tmp/places" "$@"
+}
+
+it "the places of arguments are read as the assemblers of x86-64 and arm64 write them"
+places x86 %rax %bpl '$-5' '8(%rax,%rbx,4)' '(%rsp)' x0 '%rax)' '8(%rax,%rbx,3)'
+equal "$(cat "$tmp/out")" '%rax: register 0, 80, 255 * 0
+%bpl: register 0, 32, 255 * 0
+$-5: constant -5, 255, 255 * 0
+8(%rax,%rbx,4): memory 8, 80, 40 * 4
+(%rsp): memory 0, 152, 255 * 1
+x0: not understood
+%rax): not understood
+8(%rax,%rbx,3): not understood'
+places arm64 x0 w30 sp 5 '#-5' '[sp]' '[sp, 16]' '[x19,#-8]' '[x0, x1]' '[x0,x1,lsl 3]' x31 '[x0, w1, sxtw 2]' '[sp, 16' '[w0]' %rax
+equal "$(cat "$tmp/out")" 'x0: register 0, 0, 255 * 0
+w30: register 0, 240, 255 * 0
+sp: register 0, 248, 255 * 0
+5: constant 5, 255, 255 * 0
+#-5: constant -5, 255, 255 * 0
+[sp]: memory 0, 248, 255 * 1
+[sp, 16]: memory 16, 248, 255 * 1
+[x19,#-8]: memory -8, 152, 255 * 1
+[x0, x1]: memory 0, 0, 8 * 1
+[x0,x1,lsl 3]: memory 0, 0, 8 * 8
+x31: not understood
+[x0, w1, sxtw 2]: not understood
+[sp, 16: not understood
+[w0]: not understood
+%rax: not understood'

@@ -25,12 +25,12 @@ static __always_inline const struct usdt_args *usdt_here(struct pt_regs *ctx, __
 	return set < USDT_SETS ? bpf_map_lookup_elem(&usdt_sets, &set) : NULL;
 }
 
-/* A register by its offset in struct pt_regs, which the verifier does not allow as a variable offset. */
+/* A register by its offset in machine_regs, which the verifier does not allow as a variable offset. */
 static __always_inline __u64 usdt_register(struct pt_regs *ctx, __u32 place)
 {
 	__u64 value = 0;
 
-	if (place <= sizeof(*ctx) - sizeof(value))
+	if (place <= sizeof(machine_regs) - sizeof(value) && place != USDT_NO_REGISTER)
 		bpf_probe_read_kernel(&value, sizeof(value), (void *)ctx + place);
 	return value;
 }

@@ -8,13 +8,15 @@ enum { USDT_ARGS = 6, USDT_SETS = 256 };
 
 enum usdt_kind { USDT_NONE, USDT_CONSTANT, USDT_REGISTER, USDT_MEMORY };
 
-/* Registers are bytes of struct pt_regs. */
+enum { USDT_NO_REGISTER = 255 };
+
+/* Registers are bytes of machine_regs (machine/regs.bpf.h). */
 struct usdt_arg {
 	long long value;	/* the constant; of memory: the distance from its registers */
 	unsigned char kind;	/* enum usdt_kind */
 	signed char size;	/* bytes: 1, 2, 4 or 8, negative if it has a sign */
-	unsigned char reg;	/* of memory: ~0 if there is none */
-	unsigned char index;	/* of memory: another one, times scale; ~0 if there is none */
+	unsigned char reg;	/* of memory: USDT_NO_REGISTER if there is none */
+	unsigned char index;	/* of memory: another one, times scale; or USDT_NO_REGISTER */
 	unsigned char scale;
 	unsigned char unused[3];
 };

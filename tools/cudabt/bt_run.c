@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cudabt/bt_run.h"
+#include "machine/syscalls.h"
 
 #define NS_PER_MS 1000000ull
 enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
@@ -274,7 +275,7 @@ bool bt_run_waits(const struct bt_run *r)
 	if (fscanf(f, "%ld", &call) != 1)
 		call = -1;
 	fclose(f);
-	return call == SYS_epoll_wait || call == SYS_epoll_pwait;
+	return call == EPOLL_WAIT || call == SYS_epoll_pwait;
 }
 
 /* Return true once it has waited for ms; false after limit_ms or when it has ended. */

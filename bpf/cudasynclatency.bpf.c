@@ -165,7 +165,7 @@ static __always_inline void wait_is_behind(struct thread *t, __u64 id)
 	start = op.start;
 	op.start = 0;
 	t->data.behind = op;
-	barrier();
+	ordered();
 	*(volatile __u64 *)&t->data.behind.start = start;
 	storage_show(&threads, bpf_get_current_task_btf(), &t->data.behind, sizeof(t->data.behind));
 }
@@ -194,11 +194,15 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
 					 struct inflight_call *to)
 {
+	__u64 start;
+
 	to->device = t->data.device;
 	if (!inflight_outermost(t, to))
 		return false;
-	barrier();
+	start = *(volatile __u64 *)&t->data.behind.start;	/* first: see wait_is_behind() */
+	ordered();
 	to->behind = t->data.behind;
+	to->behind.start = start;
 	return true;
 }
 

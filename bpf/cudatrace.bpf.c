@@ -107,7 +107,7 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 		storage_show(&threads, task, f, sizeof(*f));
 		storage_show(&threads, task, &t->data.frames.sp[f - t->data.frame], sizeof(t->data.frames.sp[0]));
 	}
-	barrier();
+	ordered();
 	storage_show(&threads, task, &t->data.frames.used, sizeof(t->data.frames.used));
 }
 
@@ -143,7 +143,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp, bool nccl)
 		return NULL;
 	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_inflight() */
 		*(volatile __u64 *)&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start = 0;
-	barrier();
+	ordered();
 	used = frames_push(&t->data.frames, sp);
 	if (used >= FRAMES) {
 		lose(LOST_THREAD);
@@ -452,6 +452,7 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 	keep_words(f, ctx, fn->words);
 	if (trace_devices)
 		f->device = device_of(ctx, t, f, fn) ?: f->device;
+	ordered();	/* trace_inflight() reads start first */
 	f->start = bpf_ktime_get_ns();
 	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(f))
 		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
@@ -528,12 +529,17 @@ static __always_inline void leave(struct pt_regs *ctx)
 static __always_inline bool trace_inflight(const struct task_struct *task, const struct thread *t,
 					  struct inflight_call *to)
 {
+	const __u32 used = *(volatile __u32 *)&t->data.frames.used;
+
 	(void)task;
-	for (__u32 i = 0; i < FRAMES && i < t->data.frames.used; i++) {
+	ordered();
+	for (__u32 i = 0; i < FRAMES && i < used; i++) {
 		const struct frame *f = &t->data.frame[i];
-		struct trace_function *fn = function_of(f->id);
+		struct trace_function *fn;
 
 		to->start = *(volatile __u64 *)&f->start;
+		ordered();
+		fn = function_of(f->id);
 		if (!fn || !(fn->flags & TRACE_SHOWN) || !to->start)
 			continue;
 		if (f->device && !is_on_device(f))

@@ -47,7 +47,7 @@ static __always_inline void call_show(const struct thread *t)
 
 	if (t->call.sp)
 		storage_show(&threads, task, &t->call.start, sizeof(t->call) - offsetof(struct call, start));
-	barrier();
+	ordered();
 	storage_show(&threads, task, &t->call.sp, sizeof(t->call.sp));
 }
 
@@ -103,7 +103,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
-	barrier();	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
+	ordered();	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
 	t->call.sp = sp;
 	return true;
 }

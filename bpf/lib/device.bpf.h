@@ -65,6 +65,7 @@ VERIFIED_ONCE int handles_use(__u32 device)
 		return 0;
 	__sync_fetch_and_or(&h->devices, device_bit(device));
 	handles_show(&h->devices);
+	ordered();	/* see device_refresh() */
 	__sync_fetch_and_add(&device_state.generation, 1);
 	return 0;
 }
@@ -164,6 +165,7 @@ VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
 	__sync_fetch_and_or(&h->devices, device_bit(device));
 	handles_show(&set[at]);
 	handles_show(&h->devices);
+	ordered();
 	__sync_fetch_and_add(&device_state.generation, 1);
 	return 0;
 }
@@ -208,6 +210,7 @@ VERIFIED_ONCE int device_refresh(struct device_thread *d)
 		return 0;
 	here = device_here(d);
 	d->generation = device_state.generation;
+	ordered();	/* what another thread has changed before is seen */
 	d->late = handles_late();
 	d->others = handles_devices() & ~device_bit(here);
 	__builtin_memset(d->cache, 0, sizeof(d->cache));

@@ -74,6 +74,7 @@ static struct inflight_call inflight_out;
 static __always_inline bool inflight_outermost(const struct thread *t, struct inflight_call *to)
 {
 	to->stack.from = *(volatile __u64 *)&t->call.sp;	/* first: see call_begin() */
+	ordered();
 	to->id = t->call.id;
 	to->start = t->call.start;
 	return to->stack.from;

@@ -288,6 +288,7 @@ static __always_inline void returns_list(struct stack_copy *c, struct return_ins
 }
 
 #include "machine/armed.bpf.h"
+#include "machine/order.bpf.h"
 
 /* ---- another thread than the one that reads it: for lib/inflight.bpf.h's program */
 

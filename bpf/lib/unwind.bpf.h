@@ -158,7 +158,9 @@ static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 
 		if (slot->pc != pc)
 			continue;
+		ordered();
 		rule = slot->rule;
+		ordered();
 		/* user space clears the rule before it changes the address */
 		if (rule >> 32 == owner && slot->pc == pc)
 			return rule;

@@ -71,7 +71,7 @@ TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
 # a package of its own
 EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
-COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c)) $(O)/profile.pb-c.o
+COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c arch/$(ARCH)/*.c)) $(O)/profile.pb-c.o
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
 # the longest first, as far as their lines tell, so that the last does not go on without the others

@@ -44,10 +44,9 @@ void elf_usdt_scan(int fd, int (*find)(const void *ctx, const char *name), const
 		   struct elf_scan *scan);
 
 /* Returns the number of bytes from a function's start to an instruction at which a uprobe is
- * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c).
- * Single-stepping a copy of the instruction instead costs nine times as much.  Skips only
- * instructions that leave %rsp, the argument registers and memory unchanged (endbr64, cmp with
- * memory, nops).  0 if there is no such instruction. */
+ * cheap: one that the kernel emulates, which costs less than single-stepping a copy of the instruction.  Skips only
+ * instructions that leave the stack pointer, the return address, the argument registers and memory unchanged.  0 if there is
+ * no such instruction.  In arch/ARCH/uprobe_place.c. */
 size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
 /* Functions or variables of a file, by address: one block of memory, which free() frees, so that it

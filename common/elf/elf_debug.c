@@ -2,6 +2,7 @@
 #include <gelf.h>
 #include <string.h>
 #include "elf/elf_debug.h"
+#include "machine/elf.h"
 
 /* dwelf_elf_gnu_build_id() would take half a megabyte of libdwfl into each static tool. */
 static void read_notes(Elf_Data *notes, struct elf_debug *d)
@@ -57,7 +58,7 @@ bool elf_debug_read(int fd, struct elf_debug *d)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	h = elf ? elf64_getehdr(elf) : NULL;
-	ok = h && h->e_machine == EM_X86_64 && h->e_ident[EI_DATA] == ELFDATA2LSB;
+	ok = h && h->e_machine == MACHINE_ELF && h->e_ident[EI_DATA] == ELFDATA2LSB;
 	if (ok) {
 		read_sections(elf, d);
 		read_segments(elf, d);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "elf/elf_file.h"
+#include "machine/elf.h"
 
 /* Bytes of names: those of PyTorch's libraries take 78 MiB. */
 enum { MANY_NAMES = 4 << 20 };
@@ -69,9 +70,9 @@ static const char *check(const Elf64_Ehdr *h)
 {
 	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG))
 		return "not an ELF file";
-	if (h->e_machine != EM_X86_64 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	if (h->e_machine != MACHINE_ELF || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_ident[EI_DATA] != ELFDATA2LSB)
-		return "not a 64-bit x86 ELF file";
+		return "not a " MACHINE_NAME " ELF file";
 	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
 		return "neither an executable nor a shared library";
 	if (!h->e_phnum || h->e_phnum > MAX_SEGMENTS || h->e_phentsize != sizeof(Elf64_Phdr))

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/progress.h"
+#include "machine/library_dirs.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
@@ -343,8 +344,8 @@ static int attach_everywhere(struct probes *p, struct dso *d)
 }
 
 static const char *const dirs[] = {
-	"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
-	"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64",
+	MACHINE_LIBRARY_DIRS, "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
+	"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64", MACHINE_CUDA_DIRS,
 	"/run/opengl-driver/lib",
 };
 

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "machine/elf.h"
 #include "proc/confine.h"
 
 enum { NOBODY = 65534 };
@@ -25,14 +25,6 @@ enum { OWN_USERS = 1879048192, OWN_USERS_MASK = 0x0fffffff };
 enum { CALLS_MAX = 64 };
 
 #define ARRAY(a) (sizeof(a) / sizeof(*(a)))
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#else
-#define ARCH 0
-#endif
 
 bool confine_user(uid_t uid, gid_t gid)
 {
@@ -123,7 +115,7 @@ static struct sock_filter *add(struct sock_filter *to, const struct sock_filter 
 bool confine_calls(const int *allowed, size_t n)
 {
 	static const struct sock_filter head[] = {
-		LOAD(arch), UNLESS(ARCH, 1), BPF_STMT(BPF_JMP | BPF_JA, 1), RETURN(SECCOMP_RET_KILL_PROCESS), LOAD(nr),
+		LOAD(arch), UNLESS(MACHINE_AUDIT, 1), BPF_STMT(BPF_JMP | BPF_JA, 1), RETURN(SECCOMP_RET_KILL_PROCESS), LOAD(nr),
 	}, tail[] = {
 		UNLESS(__NR_mmap, 2), LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
 		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW),
@@ -131,8 +123,8 @@ bool confine_calls(const int *allowed, size_t n)
 	struct sock_filter filter[ARRAY(head) + 2 * CALLS_MAX + ARRAY(tail)], *at = add(filter, head, ARRAY(head));
 	struct sock_fprog program = { .filter = filter };
 
-	errno = ARCH ? E2BIG : ENOSYS;
-	if (ARCH == 0 || n > CALLS_MAX)
+	errno = E2BIG;
+	if (n > CALLS_MAX)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct sock_filter one[] = { UNLESS(allowed[i], 1), RETURN(SECCOMP_RET_ALLOW) };

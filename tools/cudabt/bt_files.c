@@ -11,6 +11,7 @@
 #include "api/cuda_protos.h"
 #include "base/die.h"
 #include "cudabt/bt_files.h"
+#include "machine/elf.h"
 
 /* A stand-in has STEP bytes for each function, from START on: a function's address is not 0. */
 enum { START = 4096, STEP = 16 };
@@ -26,7 +27,7 @@ static void add_header(struct standin *s, unsigned long long size)
 {
 	s->header = (Elf64_Ehdr){
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_type = ET_DYN, .e_machine = MACHINE_ELF, .e_version = EV_CURRENT,
 		.e_phoff = offsetof(struct standin, code), .e_shoff = offsetof(struct standin, sections),
 		.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
 		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = NSECTIONS, .e_shstrndx = STRTAB,

@@ -14,7 +14,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include "probe/attach.h"
-#include "probe/attach.h"
 #include "probe/uretprobe.h"
 #include "proc/proc.h"
 

@@ -61,9 +61,8 @@ T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12
 T_CFI_o2 := -O2 -fomit-frame-pointer
 T_CFI_o3 := -O3 -fomit-frame-pointer
 T_CFI_fp := -O1 -fno-omit-frame-pointer
-T_CFI_realign := -O2 -fomit-frame-pointer -mstackrealign -mavx2
 T_CFI_static := -O2 -fomit-frame-pointer
-T_CFI_WAYS := o2 o3 fp realign static
+T_CFI_WAYS := o2 o3 fp $(CFI_WAYS) static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NCCL := $(T_LIB)/libnccl.so.2
@@ -416,7 +415,8 @@ $(T_CFI_WAYS:%=$(T_OBJ)/cfi/%.o): $(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | 
 	$(Q)$(CC) -std=gnu11 -g -Wall -Wextra -fPIE -MMD -MP $(T_CFI_$*) -c $< -o $@
 
 # lazily bound: the first call goes through the PLT to the dynamic linker
-T_CFI := $(patsubst %,$(O)/tests/unit/%.o,cfi cfi_compare cfi_rows cfi_asm) $(O)/libcommon.a
+T_CFI := $(patsubst %,$(O)/tests/unit/%.o,cfi cfi_compare cfi_rows) $(O)/arch/$(ARCH)/tests/cfi_asm.o $(O)/libcommon.a
+$(O)/arch/$(ARCH)/tests/cfi_asm.o: INC += -iquote tests/unit
 $(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
 

@@ -8,3 +8,9 @@ TRIPLET           := aarch64-linux-gnu
 BRANCH_PROTECTION := -mbranch-protection=standard
 LARGEST_PAGE      := 65536
 NO_LIBGCC         := -mno-outline-atomics
+# how tests/unit/cfi_cases.c is compiled, beside the ways of all machines
+CFI_WAYS          := record pac leaf bkey
+T_CFI_record      := -O2
+T_CFI_pac         := -O2 -mbranch-protection=standard
+T_CFI_leaf        := -O2 -fomit-frame-pointer -mbranch-protection=pac-ret+leaf
+T_CFI_bkey        := -O2 -mbranch-protection=pac-ret+b-key

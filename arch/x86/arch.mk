@@ -7,3 +7,6 @@ CUDA_TARGET       := x86_64-linux
 TRIPLET           := x86_64-linux-gnu
 BRANCH_PROTECTION := -fcf-protection
 LARGEST_PAGE      := 4096
+# how tests/unit/cfi_cases.c is compiled, beside the ways of all machines
+CFI_WAYS          := realign
+T_CFI_realign     := -O2 -fomit-frame-pointer -mstackrealign -mavx2

@@ -15,7 +15,7 @@
 /* Of a thread; starts zeroed. */
 struct host_thread {
 	struct host_time record;	/* from is 0: none waits to be sent; to is 0: the thread is not back yet */
-	struct pt_regs regs;
+	machine_regs regs;
 	__u64 ran;			/* task_ran() at record.from */
 	__u64 called;			/* the last launch or copy, ns; 0: there was none */
 	bool busy;

@@ -3,12 +3,13 @@
  * and the layout of their interpreter.
  *
  * The interpreter's current thread is the one with the GIL, which a call may have released.  So the thread's state is
- * searched in the interpreter's list, by pthread_self(), which is the fs base: Linux's thread ids differ in a container. */
+ * searched in the interpreter's list, by pthread_self(), which the thread pointer gives: Linux's thread ids differ in a container. */
 #ifndef PYTHON_BPF_H
 #define PYTHON_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/shares.bpf.h"
 #include "abi/python.h"
+#include "machine/thread.h"
 
 /* ---- code objects: each gets a number.  The name of a new one is read and sent in the traced thread, as the process may
  * end immediately */
@@ -22,7 +23,7 @@ enum { PYTHON_TEXT = 16, PYTHON_CONTENT = PYTHON_TEXT + 4 };
 /* A thread: its state in the only interpreter, and buffers for reading. */
 struct python_thread {
 	__u64 interp, state;
-	__u64 self, next;	/* pthread_self(); the frame to read next */
+	__u64 self, next;	/* the thread pointer; the frame to read next */
 	__u32 n, left;
 	bool torn;		/* the list of threads was changing */
 	struct python_code_key key;
@@ -52,6 +53,12 @@ static __always_inline __u64 python_read(struct python_thread *t, __u64 at)
 	if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)at))
 		t->word = 0;
 	return t->word;
+}
+
+/* Return true if the thread has this pthread_self(). */
+static __always_inline bool python_is_self(const struct python_thread *t, __u64 id)
+{
+	return thread_has_id(t->self, id);
 }
 
 /* Reads a string: only compact ones, which all are except those of subclasses of str. */
@@ -392,7 +399,7 @@ VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_t
 			t->torn = true;
 			break;
 		}
-		if (t->word == t->self)
+		if (python_is_self(t, t->word))
 			return state;
 		state = python_read(t, state + p->at.thread_next);
 	}
@@ -433,7 +440,7 @@ static __always_inline void python_find(const struct python_process *p, struct p
 	__u64 newest = python_read(t, p->runtime + p->at.interpreters);
 
 	t->self = thread_self();
-	if (newest && newest == t->interp && python_read(t, t->state + p->at.thread_id) == t->self) {
+	if (newest && newest == t->interp && python_is_self(t, python_read(t, t->state + p->at.thread_id))) {
 		python_walk(p, t, to, t->state);
 		if (t->n)
 			return;

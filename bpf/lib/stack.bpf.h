@@ -31,7 +31,7 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
 		return n;
 	}
 	n = bpf_get_stack(ctx, frames + 1, (STACK_NATIVE - 1) * 8, BPF_F_USER_STACK | 1);
-	frames[0] = read_u64(entry);
+	frames[0] = ENTRY_RETURN_ADDRESS((const machine_regs *)ctx, entry, read_u64);
 	if (n > 0 && frames[1] == frames[0])
 		frames[0] = 0;
 	n = n > 0 && n < STACK_NATIVE * 8 ? (__u64)n / 8 + 1 : 1;
@@ -47,7 +47,7 @@ static __always_inline __u32 stack_native(struct pt_regs *ctx, __u64 *frames, __
 		return 0;
 	if (!stack_config.dwarf)
 		return stack_by_pointers(ctx, frames, entry);
-	unwind_begin(&start, ctx, entry);
+	unwind_begin(&start, (const machine_regs *)ctx, entry);
 	return unwind_walk(&start, (void *)frames);
 }
 
@@ -64,7 +64,7 @@ static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u6
 }
 
 /* The same from where the thread is in user mode, with these registers; ctx: the program's.  Allocates nothing. */
-static __always_inline __u32 stack_take_user(void *ctx, const struct pt_regs *regs, __u64 *frames)
+static __always_inline __u32 stack_take_user(void *ctx, const machine_regs *regs, __u64 *frames)
 {
 	struct unwind_start start;
 	__u32 n = 0;

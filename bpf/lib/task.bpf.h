@@ -7,19 +7,7 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include "abi/stack_unwind.h"
-
-/* from has the registers' names: struct pt_regs, or a part of it. */
-#define unwind_registers(copy, from)						\
-do {										\
-	(copy)->regs[UNWIND_RBX] = (from)->rbx;					\
-	(copy)->regs[UNWIND_RBP] = (from)->rbp;					\
-	(copy)->regs[UNWIND_RSP] = (from)->rsp;					\
-	(copy)->regs[UNWIND_R12] = (from)->r12;					\
-	(copy)->regs[UNWIND_R12 + 1] = (from)->r13;				\
-	(copy)->regs[UNWIND_R12 + 2] = (from)->r14;				\
-	(copy)->regs[UNWIND_R12 + 3] = (from)->r15;				\
-	(copy)->regs[UNWIND_RIP] = (from)->rip;					\
-} while (0)
+#include "machine/unwind.bpf.h"
 
 #ifndef __bpf__
 #include "userspace/task_user.h"
@@ -27,6 +15,7 @@ do {										\
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include "machine/thread.bpf.h"
 
 /* ---- for the verifier: bounds that it sees whatever a compiler makes of the program */
 
@@ -76,7 +65,6 @@ struct user_namespace { struct user_namespace *parent; int level; kuid_t owner; 
 struct cred { kuid_t uid; struct user_namespace *user_ns; };
 struct signal_struct { atomic_t live; unsigned int flags; };
 struct mm_struct { unsigned long start_stack; };
-struct thread_struct { unsigned long fsbase; };
 struct sched_entity { __u64 sum_exec_runtime; };
 struct upid { int nr; };
 struct pid { unsigned int level; struct upid numbers[1]; };
@@ -128,10 +116,10 @@ static __always_inline __u32 thread_own_id(void)
 	return id;
 }
 
-/* pthread_self() */
+/* Its thread pointer: machine/thread.h. */
 static __always_inline __u64 thread_self(void)
 {
-	return BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), thread.fsbase);
+	return BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), THREAD_POINTER);
 }
 
 enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
@@ -220,7 +208,7 @@ static __always_inline bool task_is_runnable(struct task_struct *task)
 }
 
 /* The registers of the calling thread in user mode, as it last entered the kernel. */
-static __always_inline void thread_registers(struct pt_regs *regs)
+static __always_inline void thread_registers(machine_regs *regs)
 {
 	bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
@@ -261,7 +249,7 @@ static __always_inline struct return_instance *returns_first(void)
 
 enum { RETURNS_MAX = 64 };
 
-/* Returns the program's return address, where the stack has pc at address at. */
+/* Returns the program's return address, where it is pc for a function that was entered with this stack pointer. */
 static __always_inline __u64 return_address(__u64 at, __u64 pc)
 {
 	struct return_instance *r;
@@ -306,10 +294,10 @@ static __always_inline bool task_is_kernel(const struct task_struct *task)
 	return task->flags & KERNEL_THREAD;
 }
 
-/* Its pthread_self(). */
+/* Its thread pointer. */
 static __always_inline __u64 task_self(const struct task_struct *task)
 {
-	return task->thread.fsbase;
+	return task->THREAD_POINTER;
 }
 
 /* How often it has left a CPU. */
@@ -323,10 +311,12 @@ static __always_inline __u64 task_switches(const struct task_struct *task)
 /* The registers of a thread in user mode, as it last entered the kernel. */
 static __always_inline void inflight_registers(struct task_struct *task, struct stack_copy *c)
 {
-	struct pt_regs regs = {};
+	struct unwind_start start;
+	machine_regs regs = {};
 
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
-	unwind_registers(c, &regs);
+	unwind_start_here(&start, &regs);
+	unwind_registers(c, &start);
 	returns_list(c, returns_of(task));
 }
 

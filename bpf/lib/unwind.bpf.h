@@ -27,14 +27,12 @@ struct stack_buffer { __u64 frames[STACK_FRAMES]; };
 
 /* A frame: its known registers. */
 struct unwind_frame {
-	__u64 pc, sp, bp;
+	__u64 pc, sp, fp;	/* sp: UNWIND_LEAST if it is that or higher */
 	__u32 owner;
 };
 
-/* The registers in the caller of the traced function. */
-struct unwind_start {
-	__u64 rbx, rbp, rsp, r12, r13, r14, r15, rip;
-};
+/* A bit that stack pointers do not have. */
+enum { UNWIND_LEAST = 1 };
 
 /* The pages from that of sp on, of which present has a bit each. */
 struct unwind_pages {
@@ -168,27 +166,36 @@ static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 	return UNWIND_NONE;
 }
 
-/* Reads the return address below the CFA, and the frame pointer if it was saved. */
+/* Reads the return address, and the frame pointer if it was saved. */
 static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32 words)
 {
+	const __u32 ra = UNWIND_RA_WORDS(words);
 	__u64 saved[2];
 
-	if (!unwind_present(cfa - 8, 8) || (words && !unwind_present(cfa - words * 8ull, 8)))
+	if (!unwind_present(cfa - ra * 8ull, 8) || (words && !unwind_present(cfa - words * 8ull, 8)))
 		return false;
-	if (words == 2) {
-		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - sizeof(saved))))
+	if (words == ra + 1) {
+		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - words * 8ull)))
 			return false;
-		f->bp = saved[0];
-		f->pc = saved[1];
+		f->fp = saved[0];
+		f->pc = CODE_ADDRESS(saved[1]);
 		return true;
 	}
-	if (words && bpf_probe_read_user(&f->bp, sizeof(f->bp), (void *)(cfa - words * 8ull)))
+	if (words && bpf_probe_read_user(&f->fp, sizeof(f->fp), (void *)(cfa - words * 8ull)))
 		return false;
-	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - 8));
+	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - ra * 8ull));
 }
 
-/* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_SP and UNWIND_BP if the stack
- * cannot be read. */
+/* Where a frame pointer does not give the caller's stack pointer, the caller has its frame pointer at its frame record. */
+static __always_inline __u64 unwind_cfa_of(const struct unwind_frame *f, __u64 rule, __u32 kind)
+{
+	if (!UNWIND_POINTER_SP && f->sp & UNWIND_LEAST && kind == UNWIND_BY_SP)
+		return f->fp + unwind_fp(rule) * 8;
+	return (kind == UNWIND_BY_SP ? f->sp : f->fp) + unwind_cfa(rule) * 8;
+}
+
+/* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_BY_SP and UNWIND_BY_FP if the
+ * stack cannot be read. */
 VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
 {
 	__u64 rule, cfa;
@@ -200,29 +207,24 @@ VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
 	kind = rule & 15;
 	if (kind == UNWIND_NONE)
 		return UNWIND_COPY;
-	if (kind != UNWIND_SP && kind != UNWIND_BP && kind != UNWIND_POINTER)
+	if (kind != UNWIND_BY_SP && kind != UNWIND_BY_FP && kind != UNWIND_POINTER)
 		return kind;
-	cfa = (kind == UNWIND_SP ? f->sp : f->bp) + unwind_cfa(rule) * 8;
+	cfa = unwind_cfa_of(f, rule, kind);
 	if (cfa <= f->sp)
 		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_BAD_RULES;
-	if (!unwind_read(f, cfa, unwind_bp(rule)))
-		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_SP;
-	f->pc = return_address(cfa - 8, f->pc);
-	f->sp = cfa;
+	if (!unwind_read(f, cfa, unwind_fp(rule)))
+		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_BY_SP;
+	f->pc = return_address(cfa - UNWIND_PUSHED, f->pc);
+	f->sp = !UNWIND_POINTER_SP && kind == UNWIND_POINTER ? cfa | UNWIND_LEAST : cfa;
 	return f->pc ? 0 : UNWIND_END;
 }
 
 /* The registers where the traced function was called, or will return to; entry as in stack_take(). */
-static __always_inline void unwind_begin(struct unwind_start *s, const struct pt_regs *ctx, __u64 entry)
+static __always_inline void unwind_begin(struct unwind_start *s, const machine_regs *regs, __u64 entry)
 {
-	s->rbx = ctx->rbx;
-	s->rbp = ctx->rbp;
-	s->r12 = ctx->r12;
-	s->r13 = ctx->r13;
-	s->r14 = ctx->r14;
-	s->r15 = ctx->r15;
-	s->rsp = entry ? entry + 8 : PT_REGS_SP(ctx);
-	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
+	unwind_start_here(s, regs);
+	s->sp = entry ? entry + UNWIND_PUSHED : s->sp;
+	s->pc = entry ? return_address(entry, ENTRY_RETURN_ADDRESS(regs, entry, read_u64)) : s->pc;
 }
 
 /* The lowest bit that is set in mask, which is not 0.  Compilers may make a table of __builtin_ctzll(). */
@@ -291,7 +293,7 @@ VERIFIED_ONCE __u64 unwind_copy(const struct unwind_start *s)
 
 	if (!s)
 		return 0;
-	p.sp = s->rsp;
+	p.sp = s->sp;
 	unwind_look(&p, stack_config.copy / UNWIND_PAGE);
 	if (p.n <= 1)
 		return unwind_send(s, &p, 1);
@@ -334,7 +336,7 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, struct stack_buffer 
 		return 0;
 	pid = thread_pid();
 	p = bpf_map_lookup_elem(&unwind_processes, &pid);
-	f = (struct unwind_frame){ .pc = s->rip, .sp = s->rsp, .bp = s->rbp };
+	f = (struct unwind_frame){ .pc = s->pc, .sp = s->sp, .fp = s->fp };
 	f.owner = p ? p->owner : 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
 		frames[i] = f.pc & FRAME_VALUE_MASK;

@@ -30,7 +30,7 @@ struct inflight_call {
 	unsigned long long memory;	/* that it frees, or 0 */
 	struct inflight_nccl nccl;
 	struct nccl_last behind;	/* of NCCL, what a wait is behind; only of a tool that follows it */
-	unsigned long long self;	/* pthread_self() of the thread */
+	unsigned long long self;	/* the thread pointer: machine/thread.h */
 	char comm[16];
 	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
 					 * from: the stack pointer at the call's entry */

@@ -4,18 +4,19 @@
  *
  * A rule says for one return address how to find the caller's frame: the canonical frame address
  * (CFA, the stack pointer after the return to the caller) is the stack or frame pointer plus an offset, the
- * return address is just below it, and the frame pointer is unchanged or saved below it.  User space adds
- * rules as it meets return addresses.  Where one is missing or is not that simple, a struct stack_copy
+ * frame pointer is unchanged or saved below it, and the return address is where the machine has it then
+ * (machine/frame.h).  User space adds rules as it meets return addresses.  Where one is missing or is not that simple, a struct stack_copy
  * is sent, from which user space unwinds. */
 #ifndef STACK_UNWIND_H
 #define STACK_UNWIND_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
+#include "machine/frame.h"
 
 enum unwind_kind {
 	UNWIND_NONE,		/* no rule: the slot is empty */
-	UNWIND_SP,		/* the CFA is at the stack pointer plus cfa */
-	UNWIND_BP,		/* … at the frame pointer plus cfa */
+	UNWIND_BY_SP,		/* the CFA is at the stack pointer plus cfa */
+	UNWIND_BY_FP,		/* … at the frame pointer plus cfa */
 	UNWIND_END,		/* the outermost frame */
 	UNWIND_COPY,		/* not that simple: only by a copy */
 	UNWIND_NO_RULES,	/* the code has no unwind information … */
@@ -34,9 +35,9 @@ struct unwind_slot {
 #define UNWIND_WORDS (1u << UNWIND_WORD_BITS)
 
 static inline unsigned long long unwind_rule(unsigned int owner, enum unwind_kind kind, unsigned int cfa,
-					     unsigned int bp)
+					     unsigned int fp)
 {
-	return (unsigned long long)owner << 32 | bp << (4 + UNWIND_WORD_BITS) | cfa << 4 | kind;
+	return (unsigned long long)owner << 32 | fp << (4 + UNWIND_WORD_BITS) | cfa << 4 | kind;
 }
 
 static inline unsigned int unwind_cfa(unsigned long long rule)
@@ -44,7 +45,7 @@ static inline unsigned int unwind_cfa(unsigned long long rule)
 	return rule >> 4 & (UNWIND_WORDS - 1);
 }
 
-static inline unsigned int unwind_bp(unsigned long long rule)
+static inline unsigned int unwind_fp(unsigned long long rule)
 {
 	return rule >> (4 + UNWIND_WORD_BITS) & (UNWIND_WORDS - 1);
 }
@@ -66,27 +67,21 @@ struct unwind_process {
 	unsigned int owner;
 };
 
-/* The registers that a function preserves for its caller, by their numbers in DWARF (System V ABI for
- * x86-64, figure 3.36), then the address at which it goes on. */
-enum unwind_register {
-	UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_R12 = 12, UNWIND_RIP = 16,
-	UNWIND_REGISTERS
-};
-
 enum { STACK_RETURNS = 8 };
 
 /* How many pages of a stack are looked at, and how many are copied, at most. */
 enum { UNWIND_PAGE = 4096, UNWIND_PAGES = 64, UNWIND_PAGES_COPIED = 16 };
 
-/* The registers and the stack of a thread, mostly in the caller of the traced function.  Only rbx, rbp, rsp
- * and r12 to rip are known. */
+/* The registers and the stack of a thread, mostly in the caller of the traced function.  Those of UNWIND_KNOWN are
+ * known. */
 struct stack_copy {
 	struct record head;		/* kind: RECORD_STACK */
 	unsigned long long id;		/* of the note NOTE_COPIED that refers to it */
 	unsigned long long regs[UNWIND_REGISTERS];
-	/* Where return probes have replaced a return address on the stack, and what was there. */
+	/* Where return probes have replaced a return address, and the program's own.  at: the stack pointer at the
+	 * function's entry. */
 	struct { unsigned long long at, pc; } returns[STACK_RETURNS];
-	/* The pages that follow, one behind the other: bit i for page i from that of regs[UNWIND_RSP] on,
+	/* The pages that follow, one behind the other: bit i for page i from that of regs[UNWIND_SP] on,
 	 * of which only what is from there on follows.  Nothing is known of the words in the others. */
 	unsigned long long present;
 	unsigned int looked;		/* pages that present covers */

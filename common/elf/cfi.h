@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* How the functions of an x86-64 ELF file are unwound: the call frame information (CFI) in .eh_frame
+/* How the functions of an ELF file are unwound: the call frame information (CFI) in .eh_frame
  * or .debug_frame (DWARF 5, 6.4).  Code is named by its offset in the file, as in /proc/PID/maps. */
 #ifndef CFI_H
 #define CFI_H
 #include <stdbool.h>
 #include <stddef.h>
-
-/* DWARF's numbers of the registers (x86-64 psABI, figure 3.36). */
-enum {
-	CFI_RAX, CFI_RDX, CFI_RCX, CFI_RBX, CFI_RSI, CFI_RDI, CFI_RBP, CFI_RSP, CFI_R8, CFI_R9, CFI_R10,
-	CFI_R11, CFI_R12, CFI_R13, CFI_R14, CFI_R15, CFI_RIP, CFI_REGISTERS,
-};
+#include "machine/frame.h"
 
 /* The registers of a frame. */
 struct cfi_regs {
-	unsigned long long r[CFI_REGISTERS];
-	unsigned int known;	/* bit i: the value of r[i] is known */
+	unsigned long long r[UNWIND_REGISTERS];	/* by enum unwind_register */
+	unsigned long long known;	/* bit i: the value of r[i] is known */
 };
 
 /* The rules of a function, or of a part around the offset asked for if it is long: one block of memory,
@@ -25,6 +20,9 @@ struct cfi;
 /* Reads the rules of the function at this offset; NULL if there are none.  For a helper: the file is
  * another user's. */
 struct cfi *cfi_load(int fd, unsigned long long offset);
+
+/* Returns the rules of UNWIND_TRAMPOLINE, from offset 0 on; NULL if that is 0.  In arch/ARCH/trampoline.c. */
+const struct cfi *cfi_trampoline(void);
 
 struct elf_file;
 
@@ -44,8 +42,8 @@ bool cfi_covers(const struct cfi *c, unsigned long long offset);
 /* Sets *start and *end to the offsets of the code: end is the first that is not covered. */
 void cfi_range(const struct cfi *c, unsigned long long *start, unsigned long long *end);
 
-/* Return true if the frame is that of a signal handler's return: the caller's rip is where it was
- * interrupted, not a return address, and is looked up as it is, not at rip - 1. */
+/* Return true if the frame is that of a signal handler's return: the caller's pc is where it was
+ * interrupted, not a return address, and is looked up as it is, not at pc - 1. */
 bool cfi_signal_frame(const struct cfi *c);
 
 /* Reads the 8 bytes at an address of the process, of any alignment; false if they cannot be read. */
@@ -62,18 +60,18 @@ enum cfi_step {
 };
 
 /* Replaces the registers of a frame by its caller's; leaves them unless it returns CFI_CALLER.  offset
- * is that of rip, of rip - 1 if rip is a return address.  A register that cannot be recovered is not
- * known any more; rip and rsp are.  With CFI_UNREADABLE, *bad is the address. */
+ * is that of pc, of pc - 1 if pc is a return address.  A register that cannot be recovered is not
+ * known any more; pc and the stack pointer are.  With CFI_UNREADABLE, *bad is the address. */
 enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cfi_regs *regs,
 		       const struct cfi_memory *memory, unsigned long long *bad);
 
-/* A rule of the kind that nearly all code has: the CFA is rsp or rbp + cfa; the return address is at
- * CFA - 8, the caller's rsp is the CFA; rbp is unchanged or saved. */
+/* A rule of the kind that nearly all code has: the CFA is the stack or frame pointer + cfa; the caller's stack pointer is the
+ * CFA; the frame pointer is unchanged or saved; the return address is at CFA - 8 * UNWIND_RA_WORDS(fp_slot). */
 struct cfi_simple {
 	bool end;	/* the outermost frame: nothing else is set */
-	bool rbp;	/* the CFA is relative to rbp, not rsp */
+	bool fp;	/* the CFA is relative to the frame pointer, not the stack pointer */
 	int cfa;
-	unsigned rbp_slot;	/* rbp is saved at CFA - 8 * rbp_slot; 0: unchanged */
+	unsigned fp_slot;	/* the frame pointer is saved at CFA - 8 * fp_slot; 0: unchanged */
 };
 
 /* Return false if the rule at this offset is of another kind, or not known. */

@@ -27,11 +27,11 @@ bool cfi_signal_frame(const struct cfi *c)
 
 struct cfi_cell cfi_default(unsigned reg)
 {
-	if (reg == CFI_RIP)
-		return (struct cfi_cell){ .kind = CFI_SAVED, .reg = reg, .value = -WORD };
-	if (reg == CFI_RSP)
+	if (reg == UNWIND_RA && UNWIND_PUSHED)
+		return (struct cfi_cell){ .kind = CFI_SAVED, .reg = reg, .value = -UNWIND_PUSHED };
+	if (reg == UNWIND_SP)
 		return (struct cfi_cell){ .kind = CFI_VALUE, .reg = reg };
-	if (cfi_preserved() & 1u << reg)
+	if (UNWIND_PRESERVED >> reg & 1)
 		return (struct cfi_cell){ .kind = CFI_SAME, .reg = reg };
 	return (struct cfi_cell){ .kind = CFI_UNDEFINED, .reg = reg };
 }
@@ -65,22 +65,22 @@ struct cfi_cell cfi_cell_of(const struct cfi_cell *rule, unsigned reg)
 bool cfi_simple(const struct cfi *c, unsigned long long offset, struct cfi_simple *simple)
 {
 	const struct cfi_cell *rule = cfi_rule_at(c, offset);
-	struct cfi_cell rip, rsp, rbp;
+	struct cfi_cell ra, sp, fp;
 
 	*simple = (struct cfi_simple){ 0 };
 	if (!rule)
 		return false;
-	rip = cfi_cell_of(rule, CFI_RIP);
-	simple->end = rip.kind == CFI_UNDEFINED;
+	ra = cfi_cell_of(rule, UNWIND_RA);
+	simple->end = ra.kind == CFI_UNDEFINED;
 	if (simple->end)
 		return true;
-	rsp = cfi_cell_of(rule, CFI_RSP);
-	rbp = cfi_cell_of(rule, CFI_RBP);
-	simple->rbp = rule->reg == CFI_RBP;
+	sp = cfi_cell_of(rule, UNWIND_SP);
+	fp = cfi_cell_of(rule, UNWIND_FP);
+	simple->fp = rule->reg == UNWIND_FP;
 	simple->cfa = rule->value;
-	if (rbp.kind == CFI_SAVED && rbp.value < 0 && rbp.value % WORD == 0)
-		simple->rbp_slot = -(rbp.value / WORD);
-	return !c->signal && rule->kind == CFI_CFA && (simple->rbp || rule->reg == CFI_RSP) &&
-	       rip.kind == CFI_SAVED && rip.value == -WORD && rsp.kind == CFI_VALUE && !rsp.value &&
-	       (rbp.kind == CFI_SAME || simple->rbp_slot);
+	if (fp.kind == CFI_SAVED && fp.value < 0 && fp.value % WORD == 0)
+		simple->fp_slot = -(fp.value / WORD);
+	return !c->signal && rule->kind == CFI_CFA && (simple->fp || rule->reg == UNWIND_SP) &&
+	       ra.kind == CFI_SAVED && ra.value == -WORD * (int)UNWIND_RA_WORDS(simple->fp_slot) &&
+	       sp.kind == CFI_VALUE && !sp.value && (simple->fp_slot || (fp.kind == CFI_SAME && UNWIND_PUSHED));
 }

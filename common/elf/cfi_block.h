@@ -21,7 +21,7 @@ enum cfi_kind {
 };
 
 /* A rule is a cell for the CFA, followed by those of the registers, in order of their numbers.
- * Registers without one have the default: the return address is at CFA - 8, the stack pointer is the
+ * Registers without one have the default: a return address that calls push is at CFA - 8, the stack pointer is the
  * CFA, those that functions preserve are the same, others undefined. */
 struct cfi_cell {
 	unsigned char kind, reg;
@@ -63,13 +63,6 @@ static inline struct cfi_row *cfi_rows(const struct cfi *c)
 static inline struct cfi_cell *cfi_cells(const struct cfi *c)
 {
 	return (struct cfi_cell *)(cfi_rows(c) + c->nrows);
-}
-
-/* Returns the bits of the registers that a function preserves (x86-64 psABI, 3.2.1). */
-static inline unsigned cfi_preserved(void)
-{
-	return 1u << CFI_RBX | 1u << CFI_RBP | 1u << CFI_R12 | 1u << CFI_R13 | 1u << CFI_R14 |
-	       1u << CFI_R15;
 }
 
 /* Returns the default cell of a register. */

@@ -13,7 +13,7 @@
 /* Limits on a block: CPython's interpreter is a function of 1,000 rows.  Expressions of real functions have fewer
  * than 20 operations. */
 enum {
-	MAX_ROWS = 1024, MAX_BACK = 64, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + CFI_REGISTERS),
+	MAX_ROWS = 1024, MAX_BACK = 64, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + UNWIND_REGISTERS),
 };
 
 /* MAX_NS: for each row libdw executes the instructions from the start of the function.  MAX_SIZE: rows have
@@ -30,7 +30,7 @@ struct builder {
 
 /* A rule being made: the cells of the CFA and of each register at most. */
 struct rule {
-	struct cfi_cell cells[1 + CFI_REGISTERS];
+	struct cfi_cell cells[1 + UNWIND_REGISTERS];
 };
 
 /* Sets where a branch leads; false if that is not an operation.  libdw leaves the operand as it is:
@@ -51,7 +51,7 @@ static bool convert(const Dwarf_Op *ops, size_t n, struct cfi_op *to)
 	for (size_t i = 0; i < n; i++) {
 		to[i] = (struct cfi_op){ .atom = ops[i].atom, .number = ops[i].number };
 		if (ops[i].atom == DW_OP_bregx) {
-			to[i].reg = ops[i].number < CFI_REGISTERS ? ops[i].number : CFI_REGISTERS;
+			to[i].reg = ops[i].number < UNWIND_REGISTERS ? ops[i].number : UNWIND_REGISTERS;
 			to[i].number = ops[i].number2;
 		}
 		if ((ops[i].atom == DW_OP_bra || ops[i].atom == DW_OP_skip) &&
@@ -94,9 +94,9 @@ static bool read_cfa(struct builder *b, Dwarf_Frame *frame, struct cfi_cell *cel
 	*cell = (struct cfi_cell){ .kind = CFI_CFA };
 	if (n == 1 && ops->atom == DW_OP_bregx) {
 		cell->reg = ops->number;
-		return ops->number < CFI_REGISTERS && keep_value(ops->number2, cell);
+		return ops->number < UNWIND_REGISTERS && keep_value(ops->number2, cell);
 	}
-	if (n == 1 && ops->atom >= DW_OP_breg0 && ops->atom < DW_OP_breg0 + CFI_REGISTERS) {
+	if (n == 1 && ops->atom >= DW_OP_breg0 && ops->atom < DW_OP_breg0 + UNWIND_REGISTERS) {
 		cell->reg = ops->atom - DW_OP_breg0;
 		return keep_value(ops->number, cell);
 	}
@@ -113,7 +113,7 @@ static bool read_usual(const Dwarf_Op *ops, size_t n, struct cfi_cell *cell)
 
 	if (ops->atom == DW_OP_regx) {
 		cell->kind = CFI_REGISTER;
-		return ops->number < CFI_REGISTERS && keep_value(ops->number, cell);
+		return ops->number < UNWIND_REGISTERS && keep_value(ops->number, cell);
 	}
 	if (i < n && ops[i].atom == DW_OP_plus_uconst)
 		off = ops[i++].number;
@@ -130,8 +130,8 @@ static bool read_register(struct builder *b, Dwarf_Frame *frame, unsigned reg,
 	if (dwarf_frame_register(frame, reg, memory, &ops, &n))
 		return false;
 	*cell = (struct cfi_cell){ .reg = reg };
-	if (!n && (reg == CFI_RAX || reg == CFI_RBX))
-		*cell = cfi_default(reg);	/* libdw takes one for the other in its x86_64_cfi.c */
+	if (!n && UNWIND_BAD_DEFAULT(reg))
+		*cell = cfi_default(reg);
 	else if (!n)
 		cell->kind = ops ? CFI_UNDEFINED : CFI_SAME;
 	else if (ops == memory)
@@ -153,7 +153,7 @@ static bool read_rule(struct builder *b, Dwarf_Frame *frame, struct rule *rule)
 
 	if (!read_cfa(b, frame, rule->cells))
 		return false;
-	for (unsigned reg = 0; reg < CFI_REGISTERS; reg++) {
+	for (unsigned reg = 0; reg < UNWIND_REGISTERS; reg++) {
 		if (!read_register(b, frame, reg, to))
 			return false;
 		usual = cfi_default(reg);
@@ -236,7 +236,7 @@ static Dwarf_Frame *row_at(const struct code *c, unsigned long long addr, Dwarf_
 
 	if (addr < c->start || addr >= c->end || dwarf_cfi_addrframe(c->dwarf, addr, &frame))
 		return NULL;
-	if (dwarf_frame_info(frame, start, end, signal) == CFI_RIP && *start <= addr && *end > addr) {
+	if (dwarf_frame_info(frame, start, end, signal) == UNWIND_RA && *start <= addr && *end > addr) {
 		if (*start < c->start)
 			*start = c->start;
 		if (*end > c->end)

@@ -7,7 +7,7 @@ struct frame {
 	const struct cfi *cfi;
 	const struct cfi_regs *regs;
 	const struct cfi_memory *memory;
-	unsigned long long offset;	/* of rip, or of rip - 1 */
+	unsigned long long offset;	/* of pc, or of pc - 1 */
 	unsigned long long cfa, bad;
 };
 
@@ -65,7 +65,7 @@ static enum cfi_step frame_read(struct frame *f, unsigned long long at, unsigned
 /* Returns a register's value; CFI_BAD if it is not known. */
 static enum cfi_step frame_reg(const struct frame *f, unsigned reg, unsigned long long *value)
 {
-	if (reg >= CFI_REGISTERS || !(f->regs->known & 1u << reg))
+	if (reg >= UNWIND_REGISTERS || !(f->regs->known & 1ull << reg))
 		return CFI_BAD;
 	*value = f->regs->r[reg];
 	return CFI_CALLER;
@@ -97,11 +97,11 @@ static void deref(struct machine *m, size_t size)
 static void push_address(struct machine *m, unsigned long long addr)
 {
 	const struct frame *f = m->frame;
-	unsigned long long rip = 0;
+	unsigned long long pc = 0;
 
-	fail(m, frame_reg(f, CFI_RIP, &rip));
-	rip -= f->offset + f->cfi->shift;	/* the difference, or 1 more */
-	push(m, addr + (rip & ~(PAGE - 1ull)));
+	fail(m, frame_reg(f, UNWIND_PC, &pc));
+	pc -= f->offset + f->cfi->shift;	/* the difference, or 1 more */
+	push(m, addr + (pc & ~(PAGE - 1ull)));
 }
 
 static unsigned long long shift_right(unsigned long long a, unsigned long long b, bool arithmetic)
@@ -265,7 +265,7 @@ static enum cfi_step recover(struct frame *f, const struct cfi_cell *cell,
 	return CFI_BAD;
 }
 
-/* Replaces one register.  Only without rip and rsp is there no caller. */
+/* Replaces one register.  Only without pc and stack pointer is there no caller. */
 static enum cfi_step replace(struct frame *f, const struct cfi_cell *cell, struct cfi_regs *caller)
 {
 	unsigned long long value = 0;
@@ -273,27 +273,38 @@ static enum cfi_step replace(struct frame *f, const struct cfi_cell *cell, struc
 
 	caller->r[cell->reg] = value;
 	if (status == CFI_CALLER)
-		caller->known |= 1u << cell->reg;
+		caller->known |= 1ull << cell->reg;
 	else
-		caller->known &= ~(1u << cell->reg);
-	return cell->reg == CFI_RIP || cell->reg == CFI_RSP ? status : CFI_CALLER;
+		caller->known &= ~(1ull << cell->reg);
+	return cell->reg == UNWIND_RA || cell->reg == UNWIND_PC || cell->reg == UNWIND_SP ? status : CFI_CALLER;
 }
 
-/* Makes *caller, which has the callee's registers, the caller's.  A rule has the registers in order, so
- * that rip is last. */
+/* Sets the pc of a caller whose return address is known, unless the rule has one of its own: that of a signal handler's
+ * return. */
+static void set_pc(struct cfi_regs *caller)
+{
+	if (UNWIND_PC != UNWIND_RA && !(caller->known & 1ull << UNWIND_PC)) {
+		caller->r[UNWIND_PC] = caller->r[UNWIND_RA];
+		caller->known |= 1ull << UNWIND_PC;
+	}
+	caller->r[UNWIND_PC] = CODE_ADDRESS(caller->r[UNWIND_PC]);
+}
+
+/* Makes *caller, which has the callee's registers, the caller's. */
 static enum cfi_step replace_all(struct frame *f, const struct cfi_cell *rule,
 				 struct cfi_regs *caller)
 {
-	const struct cfi_cell rip = cfi_default(CFI_RIP), rsp = cfi_default(CFI_RSP);
+	const struct cfi_cell ra = cfi_default(UNWIND_RA), sp = cfi_default(UNWIND_SP);
 	const struct cfi_cell *cell = rule + 1, *end = cell + rule->n;
 	enum cfi_step status;
 
-	caller->known &= cfi_preserved();
-	status = replace(f, &rsp, caller);
+	caller->known &= UNWIND_PRESERVED;
+	status = replace(f, &sp, caller);
 	for (; cell < end && status == CFI_CALLER; cell++)
 		status = replace(f, cell, caller);
-	if (status == CFI_CALLER && (!rule->n || end[-1].reg != CFI_RIP))
-		status = replace(f, &rip, caller);
+	if (status == CFI_CALLER && !(caller->known >> UNWIND_RA & 1))
+		status = replace(f, &ra, caller);
+	set_pc(caller);
 	return status;
 }
 
@@ -308,7 +319,7 @@ enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cf
 	*bad = 0;
 	if (!rule)
 		return CFI_BAD;
-	if (rule->n && rule[rule->n].reg == CFI_RIP && rule[rule->n].kind == CFI_UNDEFINED)
+	if (cfi_cell_of(rule, UNWIND_RA).kind == CFI_UNDEFINED)
 		return CFI_END;
 	status = find_cfa(&f, rule);
 	if (status == CFI_CALLER)
@@ -317,7 +328,7 @@ enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cf
 	if (status != CFI_CALLER)
 		return status;
 	/* such a rule would lead here again */
-	if (caller.r[CFI_RIP] == regs->r[CFI_RIP] && caller.r[CFI_RSP] == regs->r[CFI_RSP])
+	if (caller.r[UNWIND_PC] == regs->r[UNWIND_PC] && caller.r[UNWIND_SP] == regs->r[UNWIND_SP])
 		return CFI_BAD;
 	*regs = caller;
 	return CFI_CALLER;

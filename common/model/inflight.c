@@ -13,6 +13,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "bpf/map_backend.h"
+#include "machine/stub_registers.h"
 #include "model/inflight.h"
 #include "model/memory.h"
 #include "probe/probe_source.h"
@@ -62,30 +63,18 @@ static void inflight_tell(struct inflight *r)
 
 /* The registers of threads, with --attach inject: the kernel does not report them. */
 
-/* What the stub of a function leaves on the stack while its return is awaited: tools/inject/stub.S. */
-struct stub_frame {
-	unsigned long long r15, r14, r13, r12, rbp, rbx, others[15];	/* a struct pt_regs of 21 words */
-	unsigned long long mark, saved_rbp, return_address;
-};
-
 /* Completes a call: the registers of the function's caller.  Return false if the thread has left the call. */
 static bool inflight_shared(struct inflight *r, struct inflight_call *c)
 {
-	unsigned long long from = c->stack.from, *regs = c->stack.regs;
+	unsigned long long from = c->stack.from, end = from + STUB_FRAME_END;
 	struct stub_frame *f;
 	bool in = false;
 
-	f = vm_read_bytes(r->probes->helpers, c->stack.head.pid, from + 8 - sizeof(*f), sizeof(*f));
+	f = vm_read_bytes(r->probes->helpers, c->stack.head.pid, end - sizeof(*f), sizeof(*f));
 	if (f && f->mark == (INJECT_STUB_MAGIC ^ from)) {
 		in = true;
-		regs[UNWIND_RBX] = f->rbx;
-		regs[UNWIND_RBP] = f->saved_rbp;
-		regs[UNWIND_R12] = f->r12;
-		regs[UNWIND_R12 + 1] = f->r13;
-		regs[UNWIND_R12 + 2] = f->r14;
-		regs[UNWIND_R12 + 3] = f->r15;
-		regs[UNWIND_RSP] = from + 8;
-		regs[UNWIND_RIP] = f->return_address;
+		stub_registers(f, c->stack.regs);
+		c->stack.regs[UNWIND_SP] = end;
 	}
 	free(f);
 	return in;
@@ -112,7 +101,7 @@ static struct syms *syms_of(struct inflight *r)
 /* Reads the thread's stack to behind copy, which has room for STACK_BYTES; returns how many bytes. */
 static size_t stack_bytes(struct inflight *r, struct stack_copy *copy)
 {
-	unsigned long long at = copy->regs[UNWIND_RSP];
+	unsigned long long at = copy->regs[UNWIND_SP];
 	size_t most = STACK_BYTES - at % UNWIND_PAGE;
 	size_t size = vm_read_some(r->probes->helpers, copy->head.pid, at, copy + 1, most);
 
@@ -284,7 +273,7 @@ static struct inflight_thread *find(struct inflight *r, const struct inflight_ca
 /* Return true if the stack is the one that was looked at. */
 static bool is_same(const struct inflight_thread *t, const struct inflight_call *c)
 {
-	return t->id >= 0 && t->sp == c->stack.regs[UNWIND_RSP] && t->pc == c->stack.regs[UNWIND_RIP] &&
+	return t->id >= 0 && t->sp == c->stack.regs[UNWIND_SP] && t->pc == c->stack.regs[UNWIND_PC] &&
 	       t->switches == c->switches;
 }
 
@@ -296,8 +285,8 @@ static bool look_at(struct inflight *r, struct inflight_thread *t, const struct 
 	bool whole = false;
 	int call;
 
-	t->sp = c->stack.regs[UNWIND_RSP];
-	t->pc = c->stack.regs[UNWIND_RIP];
+	t->sp = c->stack.regs[UNWIND_SP];
+	t->pc = c->stack.regs[UNWIND_PC];
 	t->switches = c->switches;
 	t->id = -1;
 	t->stack = NULL;
@@ -441,17 +430,29 @@ static struct inflight_row *new_row(struct inflight *r, const struct inflight_ca
 	return row;
 }
 
+/* Return true if the kernel awaits the return of the call.  Only the innermost calls are listed. */
+static bool is_awaited(const struct inflight_call *c)
+{
+	for (int i = 0; i < STACK_RETURNS; i++)
+		if (c->stack.returns[i].at == c->stack.from)
+			return true;
+	return c->stack.returns[STACK_RETURNS - 1].at;
+}
+
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
  * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/task.bpf.h.  0: the
- * process is ending, unless its memory may not be read. */
+ * process is ending, unless its memory may not be read.  Where calls push no return address, the kernel's list tells: it has
+ * a call that was left until the thread enters another one. */
 static bool has_left(const struct inflight *r, const struct inflight_call *c)
 {
-	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
+	unsigned long long sp = c->stack.regs[UNWIND_SP], from = c->stack.from, word = 0;
 
 	if (bmaps_are_shared())		/* inflight_shared() knows */
 		return false;
 	if (sp > from && sp - from < FAR)
 		return true;
+	if (!UNWIND_PUSHED)
+		return !is_awaited(c);
 	if (clock_ns() > r->until || vm_read_words(r->probes->helpers, c->stack.head.pid, &from, 1, &word))
 		return false;
 	return word ? word & 0xfff : !vm_read_forbidden(r->probes->helpers, c->stack.head.pid);

@@ -41,7 +41,7 @@ void python_tick(struct python *p);
 
 struct walk_frames;
 
-/* Reads the frames of a thread, whose pthread_self() this is, from outside (python/walk.h): for one without an
+/* Reads the frames of a thread, whose thread pointer this is, from outside (python/walk.h): for one without an
  * object.  Valid until the next call, as is what the functions below return for them.  Return false if the process
  * does not run Python, as far as is known. */
 bool python_frames(struct python *p, int pid, unsigned long long self, struct walk_frames *to);

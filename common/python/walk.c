@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
+#include "machine/thread.h"
 #include "proc/helper_pool.h"
 #include "proc/vm_read.h"
 #include "python/walk.h"
@@ -237,7 +238,7 @@ static unsigned long long state_in(struct walking *g, unsigned long long interp)
 			g->torn = true;
 			break;
 		}
-		if (self == g->w->self)
+		if (thread_has_id(g->w->self, self))
 			return state;
 		state = read_word(g, state + g->at->thread_next);
 	}

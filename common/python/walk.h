@@ -25,7 +25,7 @@ typedef bool walk_read_fn(void *ctx, unsigned long long at, void *bytes, size_t 
 /* A thread, and what to walk it with. */
 struct walk {
 	struct python_process process;	/* of layout_choose(), with the address of _PyRuntime */
-	unsigned long long self;	/* pthread_self() of the thread */
+	unsigned long long self;	/* the thread pointer of the thread: machine/thread.h */
 	int pid;
 	walk_read_fn *read;
 	walk_code_fn *code;

@@ -3,7 +3,9 @@
 #include <string.h>
 #include "abi/record.h"
 #include "base/die.h"
+#include "elf/cfi.h"
 #include "elf/elf.h"
+#include "proc/vm_read.h"
 #include "python/python.h"
 #include "python/walk.h"
 #include "sym/frames.h"
@@ -111,6 +113,14 @@ void syms_forget(struct syms *s, int pid)
 		mappings_forget(s, p);
 }
 
+/* Return true if the process has UNWIND_TRAMPOLINE there. */
+static bool is_trampoline(const struct syms *s, int pid, unsigned long long addr)
+{
+	unsigned long long at = (addr + 3) & ~3ull, word = 0;	/* addr may be 1 less than that of an instruction */
+
+	return UNWIND_TRAMPOLINE && !vm_read_words(s->modules.helpers, pid, &at, 1, &word) && word == UNWIND_TRAMPOLINE;
+}
+
 /* For the unwinder. */
 static void find_code(void *ctx, int pid, unsigned long long addr, struct unwind_code *code)
 {
@@ -120,6 +130,8 @@ static void find_code(void *ctx, int pid, unsigned long long addr, struct unwind
 
 	code->in_file = module;
 	code->sure = module ? module_cfi(module, code->offset, &code->cfi) : p->read;
+	if (!module && is_trampoline(s, pid, addr))
+		*code = (struct unwind_code){ .cfi = cfi_trampoline(), .sure = true };
 }
 
 void syms_open(struct syms *s, const struct bpf_object *obj)

@@ -53,7 +53,7 @@ void syms_forget(struct syms *s, int pid);
 /* Takes a record for which record_is_for_stacks() returns true. */
 void syms_record(struct syms *s, const void *data, size_t size);
 
-/* For syms_open(s, NULL): reads the Python frames of a thread, whose pthread_self() this is, from the process into
+/* For syms_open(s, NULL): reads the Python frames of a thread, whose thread pointer this is, from the process into
  * frames[STACK_PYTHON + 1], the last one perhaps a note; returns how many.  They are those of one stack_get(), after
  * the native ones, and valid until the next call.  0 if the process runs no Python, or it is not configured. */
 int syms_python(struct syms *s, int pid, unsigned long long self, unsigned long long *frames);

@@ -32,6 +32,8 @@ struct walk {
 	unsigned long long frames[STACK_NATIVE + 1];
 	int n;
 	bool exact;			/* the frame was interrupted: its address is no return address */
+	bool innermost;			/* the frame has called none */
+	bool least;			/* the frame's stack pointer is that or higher */
 };
 
 struct unwinder *unwinder_new(const struct bpf_object *obj, unwind_find_fn *find, void *ctx)
@@ -56,20 +58,29 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* Where a return probe has replaced a return address, gives the program's own. */
-static unsigned long long own_address(const struct stack_copy *c, unsigned long long at,
-				      unsigned long long word)
+/* Returns the program's own return address where a return probe has replaced it, at a function's entry with this stack
+ * pointer; 0: none has. */
+static unsigned long long own_address(const struct stack_copy *c, unsigned long long at)
 {
 	for (int i = 0; i < STACK_RETURNS; i++)
 		if (c->returns[i].at == at)
 			return c->returns[i].pc;
-	return word;
+	return 0;
+}
+
+/* Call once pc and stack pointer are the caller's.  The kernel's trampoline is the start of a page. */
+static void replace_trampoline(struct walk *w)
+{
+	unsigned long long *pc = &w->regs.r[UNWIND_PC];
+
+	if (*pc && !(*pc & 0xfff))
+		*pc = own_address(w->copy, w->regs.r[UNWIND_SP] - UNWIND_PUSHED) ?: *pc;
 }
 
 /* Where in the copy an address of the stack is. */
 static bool find_byte(const struct walk *w, unsigned long long at, unsigned long long *offset)
 {
-	unsigned long long from = w->copy->regs[UNWIND_RSP], present = w->copy->present;
+	unsigned long long from = w->copy->regs[UNWIND_SP], present = w->copy->present;
 	unsigned long long page = at / UNWIND_PAGE - from / UNWIND_PAGE;
 
 	if (at < from || page >= UNWIND_PAGES || !(present >> page & 1))
@@ -89,21 +100,14 @@ static bool read_word(void *ctx, unsigned long long at, unsigned long long *word
 	    last - from != sizeof(*word) - 1)
 		return false;
 	memcpy(word, w->bytes + from, sizeof(*word));
-	*word = own_address(w->copy, at, *word);
 	return true;
 }
 
 static void begin(struct walk *w)
 {
-	static const int known[] = {
-		UNWIND_RBX, UNWIND_RBP, UNWIND_RSP, UNWIND_R12, UNWIND_R12 + 1, UNWIND_R12 + 2,
-		UNWIND_R12 + 3, UNWIND_RIP,
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		w->regs.r[known[i]] = w->copy->regs[known[i]];
-		w->regs.known |= 1u << known[i];
-	}
+	memcpy(w->regs.r, w->copy->regs, sizeof(w->regs.r));
+	w->regs.known = UNWIND_KNOWN;
+	w->innermost = true;
 }
 
 static void add_note(struct walk *w, enum frame_note what, unsigned long long value)
@@ -112,17 +116,17 @@ static void add_note(struct walk *w, enum frame_note what, unsigned long long va
 }
 
 static void set_rule(const struct walk *w, unsigned long long pc, enum unwind_kind kind, unsigned cfa,
-		     unsigned bp)
+		     unsigned fp)
 {
 	if (!w->exact)
 		unwind_table_set(&w->unwinder->table, w->copy->head.pid, w->user, pc,
-				 unwind_rule(0, kind, cfa, bp));
+				 unwind_rule(0, kind, cfa, fp));
 }
 
 /* What could not be read is behind what was looked at, or is not in memory, or is no part of the stack. */
 static void note_unreadable(struct walk *w, unsigned long long bad)
 {
-	unsigned long long from = w->copy->regs[UNWIND_RSP];
+	unsigned long long from = w->copy->regs[UNWIND_SP];
 	unsigned long long end = (from / UNWIND_PAGE + w->copy->looked) * UNWIND_PAGE;
 
 	if (w->copy->cut && bad + 8 > end)
@@ -132,19 +136,19 @@ static void note_unreadable(struct walk *w, unsigned long long bad)
 }
 
 /* Return true if a chain of frame pointers leads from here up the stack to a return address in a file. */
-static bool leads_to_file(struct walk *w, unsigned long long bp)
+static bool leads_to_file(struct walk *w, unsigned long long fp)
 {
 	unsigned long long next, pc;
 
-	for (int i = 0; i < STACK_NATIVE && !(bp & 7); i++, bp = next) {
+	for (int i = 0; i < STACK_NATIVE && !(fp & 7); i++, fp = next) {
 		struct unwind_code code = { 0 };
 
-		if (!read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
+		if (!read_word(w, fp, &next) || !read_word(w, fp + 8, &pc))
 			return false;
-		w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, pc - 1, &code);
+		w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, CODE_ADDRESS(pc) - 1, &code);
 		if (code.in_file)
 			return true;
-		if (next <= bp)
+		if (next <= fp)
 			return false;
 	}
 	return false;
@@ -154,15 +158,17 @@ static bool leads_to_file(struct walk *w, unsigned long long bp)
  * without unwind information are assembly: their frame pointer may be that of a caller's caller. */
 static bool by_pointer(struct walk *w, const struct unwind_code *of)
 {
-	unsigned long long sp = w->regs.r[UNWIND_RSP], bp = w->regs.r[UNWIND_RBP], next, pc;
+	unsigned long long sp = w->regs.r[UNWIND_SP], fp = w->regs.r[UNWIND_FP], next, pc;
 
-	if (of->in_file || !(w->regs.known & 1u << UNWIND_RBP) || bp < sp || !leads_to_file(w, bp) ||
-	    !read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
+	if (of->in_file || !(w->regs.known >> UNWIND_FP & 1) || fp < sp || !leads_to_file(w, fp) ||
+	    !read_word(w, fp, &next) || !read_word(w, fp + 8, &pc))
 		return false;
-	w->regs = (struct cfi_regs){ .known = 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
-	w->regs.r[UNWIND_RBP] = next;
-	w->regs.r[UNWIND_RSP] = bp + 16;
-	w->regs.r[UNWIND_RIP] = pc;
+	w->regs = (struct cfi_regs){ .known = 1ull << UNWIND_FP | 1ull << UNWIND_SP | 1ull << UNWIND_PC };
+	w->regs.r[UNWIND_FP] = next;
+	w->regs.r[UNWIND_SP] = fp + 16;		/* at least */
+	w->regs.r[UNWIND_PC] = CODE_ADDRESS(pc);
+	w->least = !UNWIND_POINTER_SP;
+	replace_trampoline(w);
 	return true;
 }
 
@@ -171,7 +177,7 @@ static bool step_without(struct walk *w, const struct unwind_code *code, unsigne
 {
 	if (by_pointer(w, code)) {
 		set_rule(w, pc, UNWIND_POINTER, 2, 2);
-		w->exact = false;
+		w->exact = w->innermost = false;
 		return true;
 	}
 	if (code->sure)
@@ -188,38 +194,70 @@ static void learn(const struct walk *w, const struct unwind_code *code, unsigned
 		set_rule(w, pc, UNWIND_COPY, 0, 0);
 	else if (r.end)
 		set_rule(w, pc, UNWIND_END, 0, 0);
-	else if (r.cfa < 0 || r.cfa % 8 || r.cfa / 8 >= (int)UNWIND_WORDS || r.rbp_slot >= UNWIND_WORDS)
+	else if (r.cfa < 0 || r.cfa % 8 || r.cfa / 8 >= (int)UNWIND_WORDS || r.fp_slot >= UNWIND_WORDS)
 		set_rule(w, pc, UNWIND_COPY, 0, 0);
 	else
-		set_rule(w, pc, r.rbp ? UNWIND_BP : UNWIND_SP, r.cfa / 8, r.rbp_slot);
+		set_rule(w, pc, r.fp ? UNWIND_BY_FP : UNWIND_BY_SP, r.cfa / 8, r.fp_slot);
+}
+
+/* Sets the stack pointer of a function that called generated code: its frame pointer, which the generated code has saved, is
+ * at its frame record, whose distance from the CFA is known. */
+static void find_sp(struct walk *w, const struct unwind_code *code)
+{
+	struct cfi_simple r;
+
+	if (w->least && cfi_simple(code->cfi, code->offset, &r) && !r.end)
+		w->regs.r[UNWIND_SP] = w->regs.r[UNWIND_FP] + 8ull * r.fp_slot - r.cfa;
+	w->least = false;
+}
+
+/* Return true if the frame that was left, at this stack pointer, is inside the one that it led to.  A function that calls none
+ * may need no stack where calls push nothing. */
+static bool goes_up(const struct walk *w, unsigned long long sp)
+{
+	return w->regs.r[UNWIND_SP] > sp || (w->regs.r[UNWIND_SP] == sp && !UNWIND_PUSHED && (w->exact || w->innermost));
 }
 
 static bool step(struct walk *w)
 {
 	const struct cfi_memory memory = { read_word, w };
-	unsigned long long pc = w->regs.r[UNWIND_RIP], sp = w->regs.r[UNWIND_RSP], bad;
+	unsigned long long pc = w->regs.r[UNWIND_PC], sp = w->regs.r[UNWIND_SP], bad;
 	struct unwind_code code = { 0 };
 	enum cfi_step result;
+	bool up;
 
 	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, w->exact ? pc : pc - 1, &code);
 	if (!code.cfi)
 		return step_without(w, &code, pc);
 	learn(w, &code, pc);
+	find_sp(w, &code);
 	result = cfi_step(code.cfi, code.offset, &w->regs, &memory, &bad);
+	up = result == CFI_CALLER && goes_up(w, sp);
 	if (result == CFI_UNREADABLE)
 		note_unreadable(w, bad);
-	else if (result == CFI_BAD || (result == CFI_CALLER && w->regs.r[UNWIND_RSP] <= sp))
+	else if (result == CFI_BAD || (result == CFI_CALLER && !up))
 		add_note(w, NOTE_BAD_RULES, pc);
 	w->exact = cfi_signal_frame(code.cfi);
-	return result == CFI_CALLER && w->regs.r[UNWIND_RSP] > sp && w->regs.r[UNWIND_RIP];
+	w->innermost = false;
+	if (up)
+		replace_trampoline(w);
+	return up && w->regs.r[UNWIND_PC];
+}
+
+/* Return true if the frame is the traced function's, or inside it. */
+static bool is_inside(const struct walk *w)
+{
+	unsigned long long sp = w->regs.r[UNWIND_SP], from = w->copy->from;
+
+	return sp < from + UNWIND_PUSHED || (sp == from && (w->exact || w->innermost));
 }
 
 /* Keeps the frame, unless it is left out. */
 static void keep(struct walk *w)
 {
-	if (w->regs.r[UNWIND_RSP] <= w->copy->from)
+	if (w->copy->from && is_inside(w))
 		return;
-	w->frames[w->n++] = (w->regs.r[UNWIND_RIP] & FRAME_VALUE_MASK) | (w->exact ? FRAME_EXACT : 0);
+	w->frames[w->n++] = (w->regs.r[UNWIND_PC] & FRAME_VALUE_MASK) | (w->exact ? FRAME_EXACT : 0);
 }
 
 static void walk(struct walk *w)
@@ -238,14 +276,17 @@ static void walk(struct walk *w)
 /* Goes on in the caller of the traced function, whose other registers may have changed since. */
 static bool skip_inner(struct walk *w)
 {
-	unsigned long long from = w->copy->from, pc;
+	unsigned long long from = w->copy->from, pc = 0;
 
-	if (!from || !read_word(w, from, &pc))
+	if (!from || (UNWIND_PUSHED && !read_word(w, from, &pc)))
+		return false;
+	pc = own_address(w->copy, from) ?: pc;
+	if (!pc)
 		return false;
 	begin(w);
-	w->regs.r[UNWIND_RSP] = from + 8;
-	w->regs.r[UNWIND_RIP] = pc;
-	w->exact = false;
+	w->regs.r[UNWIND_SP] = from + UNWIND_PUSHED;
+	w->regs.r[UNWIND_PC] = pc;
+	w->exact = w->innermost = w->least = false;
 	w->n = 0;
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "elf/cfi.h"
 #include "elf/elf_file.h"
+#include "machine/elf.h"
 #include "fuzz.h"
 #include "python/eval_code.h"
 
@@ -49,7 +50,7 @@ static size_t make_file(char *to, const uint8_t *frames, size_t size)
 	struct file f = {
 		.head = {
 			.e_ident = { ELFMAG0, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_type = ET_DYN, .e_machine = MACHINE_ELF, .e_version = EV_CURRENT,
 			.e_phoff = offsetof(struct file, load), .e_shoff = offsetof(struct file, sections),
 			.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
 			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2,
@@ -111,25 +112,25 @@ static void step(const struct cfi *c, unsigned long long offset)
 {
 	unsigned long long reads = 0, bad;
 	const struct cfi_memory memory = { read_word, &reads };
-	struct cfi_regs regs = { .known = 0x1ffff }, before;
+	struct cfi_regs regs = { .known = (1ull << UNWIND_REGISTERS) - 1 }, before;
 	struct cfi_simple simple;
 	enum cfi_step status;
 	bool is_simple = cfi_simple(c, offset, &simple);
 
-	for (int i = 0; i < CFI_REGISTERS; i++)
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
 		regs.r[i] = offset * (i + 3) * 8;
 	before = regs;
 	status = cfi_step(c, offset, &regs, &memory, &bad);
 	CHECK(reads < 20000);
 	if (is_simple) {
-		unsigned long long cfa = before.r[simple.rbp ? CFI_RBP : CFI_RSP] + simple.cfa;
+		unsigned long long cfa = before.r[simple.fp ? UNWIND_FP : UNWIND_SP] + simple.cfa;
 
 		CHECK(simple.end == (status == CFI_END));
-		CHECK(status != CFI_CALLER || (regs.r[CFI_RSP] == cfa));
-		CHECK(status != CFI_UNREADABLE || bad == cfa - WORD);
+		CHECK(status != CFI_CALLER || (regs.r[UNWIND_SP] == cfa));
+		CHECK(status != CFI_UNREADABLE || bad == cfa - WORD * UNWIND_RA_WORDS(simple.fp_slot));
 	}
 	if (status == CFI_CALLER)
-		CHECK(regs.known >> CFI_RIP & 1 && regs.known >> CFI_RSP & 1 && !(regs.known >> CFI_REGISTERS));
+		CHECK(regs.known >> UNWIND_PC & 1 && regs.known >> UNWIND_SP & 1 && !(regs.known >> UNWIND_REGISTERS));
 	else
 		CHECK(!memcmp(&regs, &before, sizeof(regs)));
 }

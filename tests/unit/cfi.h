@@ -21,6 +21,9 @@ void cfi_compare(struct cfi_count *count, const ucontext_t *u);
 /* Compares the frames of the caller. */
 void cfi_compare_here(struct cfi_count *count);
 
+/* Return true if a program of this machine can be stopped before each of its instructions by itself. */
+bool cfi_steps(void);
+
 /* Runs fn(arg), and compares before each instruction of it. */
 void cfi_compare_stepping(struct cfi_count *count, void (*fn)(struct cfi_count *), struct cfi_count *arg);
 

@@ -193,5 +193,6 @@ void cfi_cases(void)
 	run("register", in_register, false);
 	run("stack", on_other_stack, false);
 	run("expression", in_expression, false);
-	run("stepping", stepped, true);
+	if (cfi_steps())
+		run("stepping", stepped, true);
 }

@@ -4,17 +4,20 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <unwind.h>
 #include "cfi.h"
 #include "elf/cfi.h"
+#include "tests/cfi_machine.h"
 
-enum { MAX_FRAMES = 512, MAX_CACHE = 4096, TRAP_FLAG = 0x100 };
+enum { MAX_FRAMES = 512, MAX_CACHE = 4096 };
 
-/* The registers that functions preserve, rip and rsp. */
-static const int KEPT[] = { CFI_RBX, CFI_RBP, CFI_RSP, CFI_R12, CFI_R13, CFI_R14, CFI_R15, CFI_RIP };
-enum { NKEPT = sizeof(KEPT) / sizeof(*KEPT) };
+/* Return true for the registers that are compared: those that functions preserve, pc and stack pointer.  libgcc does not
+ * keep a return address apart from pc. */
+static bool is_kept(int reg)
+{
+	return reg == UNWIND_PC || reg == UNWIND_SP || (UNWIND_PRESERVED >> reg & 1 && reg != UNWIND_RA);
+}
 
 struct truth {
 	struct cfi_regs frames[MAX_FRAMES];
@@ -25,21 +28,23 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arg)
 {
 	struct truth *t = arg;
 	struct cfi_regs *regs = &t->frames[t->n];
-	unsigned long long ip = _Unwind_GetIP(context);
+	int interrupted = 0;
+	unsigned long long ip = _Unwind_GetIPInfo(context, &interrupted);
 
 	if (!ip || t->n == MAX_FRAMES)
 		return ip ? _URC_END_OF_STACK : _URC_NO_REASON;
-	for (int i = 0; i < NKEPT; i++)
-		if (KEPT[i] != CFI_RIP && KEPT[i] != CFI_RSP)
-			regs->r[KEPT[i]] = _Unwind_GetGR(context, KEPT[i]);
-	regs->r[CFI_RIP] = ip;
-	regs->r[CFI_RSP] = _Unwind_GetCFA(context);
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
+		if (is_kept(i) && i != UNWIND_PC && i != UNWIND_SP)
+			regs->r[i] = _Unwind_GetGR(context, i);
+	regs->r[UNWIND_PC] = ip;
+	regs->r[UNWIND_SP] = _Unwind_GetCFA(context);
+	regs->known = interrupted && !CFI_INTERRUPTED_SP ? ~(1ull << UNWIND_SP) : ~0ull;
 	t->n++;
 	return _URC_NO_REASON;
 }
 
 /* The rules that were loaded, by address. */
-static struct cached { struct cfi *cfi; unsigned long long start, end, shift; } cache[MAX_CACHE];
+static struct cached { const struct cfi *cfi; unsigned long long start, end, shift; } cache[MAX_CACHE];
 static size_t ncached;
 
 static const struct cached *load(unsigned long long pc)
@@ -69,31 +74,47 @@ static const struct cached *load(unsigned long long pc)
 	return c;
 }
 
+/* Of the kernel's code that a signal handler returns to: pc may be 1 less than that of an instruction. */
+static const struct cached *trampoline_at(unsigned long long pc)
+{
+	static struct cached c;
+	const unsigned long long *at = (const void *)((pc + 3) & ~3ull);
+
+	c = (struct cached){ .cfi = cfi_trampoline(), .shift = pc };
+	return UNWIND_TRAMPOLINE && *at == UNWIND_TRAMPOLINE ? &c : NULL;
+}
+
 static const struct cached *rules_of(unsigned long long pc)
 {
+	const struct cached *c;
+
 	for (size_t i = 0; i < ncached; i++)
 		if (pc - cache[i].shift >= cache[i].start && pc - cache[i].shift < cache[i].end)
 			return &cache[i];
-	return load(pc);
+	c = load(pc);
+	return c ? c : trampoline_at(pc);
 }
 
 static bool read_word(void *ctx, unsigned long long at, unsigned long long *word)
 {
-	struct iovec to = { word, sizeof(*word) }, from = { (void *)at, sizeof(*word) };
+	static int ends[2];
 
 	(void)ctx;
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(*word);
+	if (!ends[1] && pipe(ends))
+		abort();
+	/* qemu-user has no process_vm_readv() */
+	return write(ends[1], (const void *)at, sizeof(*word)) == sizeof(*word) && read(ends[0], word, sizeof(*word)) == sizeof(*word);
 }
 
 static bool same(const struct cfi_regs *mine, const struct cfi_regs *truth, size_t i)
 {
 	bool ok = true;
 
-	for (int k = 0; k < NKEPT; k++) {
-		if (mine->known & 1u << KEPT[k] && mine->r[KEPT[k]] == truth->r[KEPT[k]])
+	for (int k = 0; k < UNWIND_REGISTERS; k++) {
+		if (!is_kept(k) || !(truth->known >> k & 1) || (mine->known >> k & 1 && mine->r[k] == truth->r[k]))
 			continue;
-		fprintf(stderr, "frame %zu: register %d is %#llx, not %#llx (rip %#llx)\n", i, KEPT[k],
-			mine->r[KEPT[k]], truth->r[KEPT[k]], truth->r[CFI_RIP]);
+		fprintf(stderr, "frame %zu: register %d is %#llx, not %#llx (pc %#llx)\n", i, k, mine->r[k], truth->r[k],
+			truth->r[UNWIND_PC]);
 		ok = false;
 	}
 	return ok;
@@ -103,22 +124,22 @@ static bool same(const struct cfi_regs *mine, const struct cfi_regs *truth, size
 static bool simple_agrees(const struct cfi_simple *s, const struct cfi_regs *from,
 			  const struct cfi_regs *to)
 {
-	unsigned long long cfa = from->r[s->rbp ? CFI_RBP : CFI_RSP] + s->cfa, rip, rbp;
+	unsigned long long cfa = from->r[s->fp ? UNWIND_FP : UNWIND_SP] + s->cfa, pc, fp;
 
-	if (!read_word(NULL, cfa - 8, &rip))
+	if (!read_word(NULL, cfa - 8 * UNWIND_RA_WORDS(s->fp_slot), &pc))
 		return false;
-	rbp = from->r[CFI_RBP];
-	if (s->rbp_slot && !read_word(NULL, cfa - 8 * s->rbp_slot, &rbp))
+	fp = from->r[UNWIND_FP];
+	if (s->fp_slot && !read_word(NULL, cfa - 8 * s->fp_slot, &fp))
 		return false;
-	return rip == to->r[CFI_RIP] && cfa == to->r[CFI_RSP] && rbp == to->r[CFI_RBP];
+	return CODE_ADDRESS(pc) == to->r[UNWIND_PC] && cfa == to->r[UNWIND_SP] && fp == to->r[UNWIND_FP];
 }
 
 /* Returns false where the stack ends. */
 static bool step(struct cfi_count *count, struct cfi_regs *regs, bool *exact)
 {
 	const struct cfi_memory memory = { read_word, NULL };
-	const struct cached *c = rules_of(regs->r[CFI_RIP] - !*exact);
-	unsigned long long off = c ? regs->r[CFI_RIP] - !*exact - c->shift : 0, bad;
+	const struct cached *c = rules_of(regs->r[UNWIND_PC] - !*exact);
+	unsigned long long off = c ? regs->r[UNWIND_PC] - !*exact - c->shift : 0, bad;
 	const struct cfi_regs before = *regs;
 	enum cfi_step status = c ? cfi_step(c->cfi, off, regs, &memory, &bad) : CFI_BAD;
 	struct cfi_simple simple;
@@ -128,7 +149,7 @@ static bool step(struct cfi_count *count, struct cfi_regs *regs, bool *exact)
 		count->complete++;
 	if ((status == CFI_END) != (is_simple && simple.end) ||
 	    (status == CFI_CALLER && is_simple && !simple_agrees(&simple, &before, regs))) {
-		fprintf(stderr, "rip %#llx: the simple rule is another one\n", before.r[CFI_RIP]);
+		fprintf(stderr, "pc %#llx: the simple rule is another one\n", before.r[UNWIND_PC]);
 		count->wrong++;
 	}
 	if (status != CFI_CALLER)
@@ -159,35 +180,22 @@ static void compare(struct cfi_count *count, struct cfi_regs regs, const struct 
 	count->most = i - first > count->most ? i - first : count->most;
 	if (i == t->n)
 		return;
-	fprintf(stderr, "ends at frame %zu of %zu, rip %#llx\n", i - first, t->n - first,
-		t->frames[i - 1].r[CFI_RIP]);
+	fprintf(stderr, "ends at frame %zu of %zu, pc %#llx\n", i - first, t->n - first,
+		t->frames[i - 1].r[UNWIND_PC]);
 	count->wrong++;
-}
-
-static struct cfi_regs registers(const ucontext_t *u)
-{
-	static const int FROM[CFI_REGISTERS] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9,
-		REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-	};
-	struct cfi_regs regs = { .known = (1u << CFI_REGISTERS) - 1 };
-
-	for (int i = 0; i < CFI_REGISTERS; i++)
-		regs.r[i] = u->uc_mcontext.gregs[FROM[i]];
-	return regs;
 }
 
 void cfi_compare(struct cfi_count *count, const ucontext_t *u)
 {
-	struct cfi_regs regs = registers(u);
+	struct cfi_regs regs = cfi_registers(u);
 	struct truth *t = calloc(1, sizeof(*t));
 	size_t i = 0;
 
 	_Unwind_Backtrace(add, t);
-	while (i < t->n && t->frames[i].r[CFI_RIP] != regs.r[CFI_RIP])
+	while (i < t->n && t->frames[i].r[UNWIND_PC] != regs.r[UNWIND_PC])
 		i++;
 	if (i == t->n) {
-		fprintf(stderr, "libgcc does not reach rip %#llx\n", regs.r[CFI_RIP]);
+		fprintf(stderr, "libgcc does not reach pc %#llx\n", regs.r[UNWIND_PC]);
 		count->wrong++;
 	}
 	compare(count, regs, t, i, true);
@@ -205,10 +213,10 @@ __attribute__((noinline)) void cfi_compare_here(struct cfi_count *count)
 
 	getcontext(&u);
 	_Unwind_Backtrace(add, t);
-	regs = registers(&u);
-	c = rules_of(regs.r[CFI_RIP]);
+	regs = cfi_registers(&u);
+	c = rules_of(regs.r[UNWIND_PC]);
 	/* libgcc is called elsewhere in this function: its caller is the first to be compared */
-	if (c && cfi_step(c->cfi, regs.r[CFI_RIP] - c->shift, &regs, &memory, &bad) == CFI_CALLER) {
+	if (c && cfi_step(c->cfi, regs.r[UNWIND_PC] - c->shift, &regs, &memory, &bad) == CFI_CALLER) {
 		compare(count, regs, t, 1, false);
 	} else {
 		fprintf(stderr, "no caller\n");
@@ -219,7 +227,7 @@ __attribute__((noinline)) void cfi_compare_here(struct cfi_count *count)
 
 static struct cfi_count *stepping;
 
-/* int3 switches stepping on and off. */
+/* cfi_trap() switches stepping on and off. */
 static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
@@ -228,7 +236,12 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	if (info->si_code == TRAP_TRACE)
 		cfi_compare(stepping, u);
 	else
-		u->uc_mcontext.gregs[REG_EFL] ^= TRAP_FLAG;
+		cfi_step_toggle(u);
+}
+
+bool cfi_steps(void)
+{
+	return CFI_STEPS;
 }
 
 void cfi_compare_stepping(struct cfi_count *count, void (*fn)(struct cfi_count *),
@@ -238,8 +251,8 @@ void cfi_compare_stepping(struct cfi_count *count, void (*fn)(struct cfi_count *
 
 	sigaction(SIGTRAP, &trap, NULL);
 	stepping = count;
-	__asm__ volatile("int3" ::: "memory");
+	cfi_trap();
 	fn(arg);
-	__asm__ volatile("int3" ::: "memory");
+	cfi_trap();
 	signal(SIGTRAP, SIG_DFL);
 }

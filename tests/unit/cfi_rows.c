@@ -7,11 +7,7 @@
 #include "cfi.h"
 #include "elf/cfi_block.h"
 #include "elf/elf_file.h"
-
-static const char *const NAMES[] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
-	"r14", "r15", "rip",
-};
+#include "tests/cfi_machine.h"
 
 /* As readelf, which does not tell what has no rule from what is undefined. */
 static void print_cell(const struct cfi_cell *cell, bool same_is_u)
@@ -43,17 +39,15 @@ static void print_cell(const struct cfi_cell *cell, bool same_is_u)
 
 static void print_rule(unsigned long long at, const struct cfi_cell *rule)
 {
-	static const int COLUMNS[] = { CFI_RBX, CFI_RBP, CFI_R12, CFI_R13, CFI_R14, CFI_R15, CFI_RIP };
-
 	printf("%016llx", at);
 	if (!rule)
 		printf(" none");
 	else if (rule->kind == CFI_CFA)
-		printf(" %s%+d", NAMES[rule->reg], rule->value);
+		printf(" %s%+d", CFI_NAMES[rule->reg], rule->value);
 	else
 		printf(" exp");
-	for (size_t i = 0; rule && i < sizeof(COLUMNS) / sizeof(*COLUMNS); i++) {
-		struct cfi_cell cell = cfi_cell_of(rule, COLUMNS[i]);
+	for (size_t i = 0; rule && i < sizeof(CFI_COLUMNS) / sizeof(*CFI_COLUMNS); i++) {
+		struct cfi_cell cell = cfi_cell_of(rule, CFI_COLUMNS[i]);
 
 		print_cell(&cell, true);
 	}
@@ -114,7 +108,7 @@ int cfi_print_times(const char *file)
 		size += cfi_size(c);
 		start = clock_ns();
 		for (int i = 0; i < 1000; i++) {
-			struct cfi_regs regs = { .known = ~0u };
+			struct cfi_regs regs = { .known = ~0ull };
 
 			cfi_step(c, addr, &regs, &memory, &bad);
 		}

@@ -11,15 +11,15 @@
 #include <bpf/libbpf.h>
 #include "bpf/map_backend.h"
 #include "elf/cfi.h"
+#include "tests/cfi_machine.h"
 #include "unwind/unwind.h"
 
 enum { SP = 0x7ff000, WORDS = 2 * UNWIND_PAGE / 8 };
 
 static struct { struct stack_copy head; unsigned long long words[WORDS]; } stack;
 
-/* It finds rbp and the address that was interrupted in the 2nd and 3rd word above it. */
-__asm__(".text\n.type interrupted, @function\ninterrupted: .cfi_startproc\n.cfi_signal_frame\n.cfi_def_cfa rsp, 32\n"
-	".cfi_offset rbp, -16\nnop\nnop\nret\n.cfi_endproc\n.size interrupted, .-interrupted");
+__asm__(".text\n.type interrupted, %function\ninterrupted: .cfi_startproc\n" CFI_INTERRUPTED
+	".cfi_endproc\n.size interrupted, .-interrupted");
 extern const char interrupted[] __attribute__((visibility("hidden")));
 static struct cfi *cfi;
 
@@ -45,7 +45,7 @@ static void find(void *ctx, int pid, unsigned long long addr, struct unwind_code
 	(void)ctx, (void)pid;
 	code->in_file = addr >= 0x1000 && addr < 0x2000;
 	code->sure = true;
-	if (in >= 3)
+	if (in >= 3 * CFI_NOP)
 		return;
 	dl_iterate_phdr(place, &offset);
 	*code = (struct unwind_code){ .cfi = cfi, .offset = offset + in, .in_file = true, .sure = true };
@@ -90,7 +90,7 @@ static void print(const char *what, const struct unwinder *u, unsigned long long
 	for (int i = 0; i < n && i < 7; i++)
 		if (frames[i] & FRAME_NOTE)
 			printf(" note");
-		else if ((frames[i] & FRAME_VALUE_MASK) == (unsigned long long)interrupted + 2)
+		else if ((frames[i] & FRAME_VALUE_MASK) == (unsigned long long)interrupted + 2 * CFI_NOP)
 			printf(" signal");
 		else
 			printf(frames[i] & FRAME_EXACT ? " exact %llx" : " %llx", frames[i] & FRAME_VALUE_MASK);
@@ -109,12 +109,12 @@ static void frame(int word, unsigned long long next, unsigned long long pc)
 	stack.words[word + 1] = pc;
 }
 
-static void unwind(struct unwinder *u, unsigned long long id, unsigned long long bp)
+static void unwind(struct unwinder *u, unsigned long long id, unsigned long long fp)
 {
 	stack.head.id = id;
-	stack.head.regs[UNWIND_RIP] = 0x5000;
-	stack.head.regs[UNWIND_RSP] = SP;
-	stack.head.regs[UNWIND_RBP] = bp;
+	stack.head.regs[UNWIND_PC] = 0x5000;
+	stack.head.regs[UNWIND_SP] = SP;
+	stack.head.regs[UNWIND_FP] = fp;
 	stack.head.present = 3;
 	stack.head.looked = 2;
 	unwinder_copy(u, &stack.head, sizeof(stack), 65534);
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 
 	/* a handler, which returns to generated code that was interrupted */
 	load();
-	frame(2, at(20), (unsigned long long)interrupted + 2);
+	frame(2, at(20), (unsigned long long)interrupted + 2 * CFI_NOP);
 	frame(6, at(10), 0x5400);
 	frame(10, at(14), 0x5500);
 	frame(14, 0, 0x1300);
@@ -164,18 +164,24 @@ int main(int argc, char **argv)
 	frame(2, at(6), 0x5100);
 	frame(6, at(20), 0x5200);
 
-	/* what return probes have put there is not what returns */
-	stack.head.returns[STACK_RETURNS - 1].at = at(7);
+	/* what return probes have put there, the start of a page, is not what returns */
+	frame(6, at(20), 0x9000);
+	stack.head.returns[STACK_RETURNS - 1].at = at(8) - UNWIND_PUSHED;
 	stack.head.returns[STACK_RETURNS - 1].pc = 0x5250;
 	unwind(u, 7, at(2));
 	print("a return probe", u, 7);
 	stack.head.returns[STACK_RETURNS - 1].at = 0;
+	frame(6, at(20), 0x5200);
 
 	/* inner frames are left out, and where there are none outside of them, it goes on there */
-	stack.head.from = at(4);
+	stack.head.from = at(5) - UNWIND_PUSHED;
 	unwind(u, 8, at(2));
 	print("from the second on", u, 8);
-	stack.head.from = at(3);
+	stack.head.from = at(4) - UNWIND_PUSHED;
+	if (!UNWIND_PUSHED) {
+		stack.head.returns[0].at = stack.head.from;
+		stack.head.returns[0].pc = 0x5100;
+	}
 	unwind(u, 9, 0);
 	print("from the return address on", u, 9);
 	stack.head.from = 0;

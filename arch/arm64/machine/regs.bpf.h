@@ -4,6 +4,7 @@
 #define MACHINE_REGS_BPF_H
 #include <linux/ptrace.h>
 #include "machine/call.h"
+#include "machine/frame.h"
 
 /* What programs of uprobes are given, and what bpf_task_pt_regs() points to begins with it
  * (arch/arm64/include/asm/ptrace.h). */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* arm64's thread pointer, and pthread_self(). */
+#ifndef MACHINE_THREAD_H
+#define MACHINE_THREAD_H
+#include <stdbool.h>
+
+/* Return true if a thread with this thread pointer has this pthread_self(), a struct just below it (ELF for the Arm 64-bit
+ * Architecture, TLS variant I), of a size that only the C library knows: glibc 2.36 has 1,920 bytes, musl 200.  Other
+ * threads' are further away, as each has a stack. */
+enum { THREAD_STRUCT_MAX = 8192 };
+
+static inline bool thread_has_id(unsigned long long pointer, unsigned long long id)
+{
+	return pointer - id - 1 < THREAD_STRUCT_MAX;
+}
+
+#endif

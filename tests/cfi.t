@@ -1,10 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # rc: the words'
 # How code is unwound: common/elf/cfi.h, by tests/unit/cfi*.c; common/unwind, by tests/unit/unwind*.c.
 
-# same NAME STACKS: the frames of this case are those that libgcc finds, in that many stacks
-same() {
-	lines 1 "^$1: stacks $2 complete $2 frames [1-9][0-9]* .* wrong 0\$"
-}
+. tests/cfi.sh
 
 for v in o2 o3 fp realign static; do
 	it "cfi-$v is unwound as libgcc does it: deep, with alloca and aligned locals, on a thread, below qsort"
@@ -38,31 +35,9 @@ run "$bin/cfi-realign"
 awk '$1 == "aligned:" { n = $7 - $11 } END { exit n < 1 || n > 2 }' "$tmp/out" ||
 	no "not one or two frames, by the compiler"
 
-# as_readelf FILE [OF]: the rules of FILE at each row that readelf finds in OF are those
-as_readelf() {
-	readelf -wF "${2:-$1}" 2>/dev/null | awk '
-		/ (CIE|FDE) / { fde = / FDE /; columns = 0; next }
-		/ZERO terminator/ { next }
-		$1 == "LOC" { columns = NF; for (i = 2; i <= NF; i++) name[i] = $i; next }
-		fde && columns && NF > 1 {
-			gsub(/ \([a-z0-9]+\)/, "")
-			for (i in rule) delete rule[i]
-			for (i = 2; i <= columns; i++) rule[name[i]] = $i
-			printf "%s %s", $1, rule["CFA"]
-			for (i = split("rbx rbp r12 r13 r14 r15 ra", all, " "); i > 0; i--) order[i] = all[i]
-			for (i = 1; i <= 7; i++) printf " %s", order[i] in rule ? rule[order[i]] : "u"
-			print ""
-		}' >"$tmp/rules"
-	cut -d' ' -f1 "$tmp/rules" >"$tmp/asked"
-	run "$bin/cfi-o2" rows "$1" <"$tmp/asked"
-	status 0
-	cmp -s "$tmp/rules" "$tmp/out" || no "$1: $(diff "$tmp/rules" "$tmp/out" | head -n 3 | tr '\n' ';')"
-	rows=$(wc -l <"$tmp/rules")
-}
-
 for f in $(ldd "$bin/cfi-o2" | awk '$2 == "=>" { print $3 }') "$bin/cfi-realign" "$bin/cfi-static"; do
 	it "the rules of $(basename "$f") are those that readelf shows"
-	as_readelf "$f"
+	as_readelf "$bin/cfi-o2" "$f"
 	[ "$rows" -gt 100 ] || no "$rows rows"
 done
 
@@ -77,7 +52,7 @@ tables='-fno-asynchronous-unwind-tables -fno-unwind-tables'
 it "without .eh_frame_hdr, .eh_frame is read"
 make_library scanned -Wl,--no-eh-frame-hdr
 readelf -lW "$tmp/scanned" | grep -q GNU_EH_FRAME && no "it has one"
-as_readelf "$tmp/scanned"
+as_readelf "$bin/cfi-o2" "$tmp/scanned"
 [ "$rows" -gt 50 ] || no "$rows rows"
 
 # bare FILE: without section headers: e_shoff, e_shnum, e_shstrndx
@@ -90,7 +65,7 @@ bare() {
 it "without section headers, .eh_frame_hdr is enough"
 make_library whole
 bare "$tmp/whole"
-as_readelf "$tmp/whole-bare" "$tmp/whole"
+as_readelf "$bin/cfi-o2" "$tmp/whole-bare" "$tmp/whole"
 [ "$rows" -gt 50 ] || no "$rows rows"
 
 it "without either there are no rules"
@@ -104,7 +79,7 @@ for z in none zlib; do
 	# shellcheck disable=SC2086 # words
 	make_library "debug-$z" $tables -gz=$z
 	readelf -SW "$tmp/debug-$z" | grep -qE " \.debug_frame .* $([ $z = none ] || echo C)  *0 " || no "it has none"
-	as_readelf "$tmp/debug-$z"
+	as_readelf "$bin/cfi-o2" "$tmp/debug-$z"
 	[ "$rows" -gt 50 ] || no "$rows rows"
 done
 
@@ -224,3 +199,9 @@ a file behind 127 frames: 5000 note
 a file behind 50: 5000 532c 5330 5334 5338 533c 5340 ... 51, and a note
 END2
 cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+
+it "a probe may be moved to an instruction that the kernel emulates, over those that change nothing"
+# endbr64, push; cmpl, endbr64, jmp; mov; endbr64, mov
+printf '%s\n' 'f3 0f 1e fa 55 48' '81 3d 1 2 3 4 5 6 7 8 f3 0f 1e fa eb 5' '48 89 e5 55' 'f3 0f 1e fa 48 89 e5 55' >"$tmp/code"
+run "$bin/place" <"$tmp/code"
+equal "$(tr '\n' ' ' <"$tmp/out")" '4 14 0 0 '

@@ -75,7 +75,7 @@ T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NVRTC) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models gaps ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names kernel-label labels exporter-nvml exporter-devices \
-	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
+	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table place python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
@@ -306,7 +306,7 @@ $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a 
 $(T_BIN)/python-codes: $(O)/tests/unit/python_codes.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/unwind: $(O)/tests/unit/unwind.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/unwind $(T_BIN)/place: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)

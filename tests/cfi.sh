@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # for the tests that include it, and lib.sh's
+# Words for tests of unwind information: . tests/cfi.sh
+
+# what the programs run in, and the machine's readelf; the registers that functions preserve, as readelf names them in
+# order, and the column of the return address
+emulated='' readelf=readelf preserved='rbx rbp r12 r13 r14 r15' column=16
+
+# same NAME STACKS: the frames of this case are those that libgcc finds, in that many stacks
+same() {
+	lines 1 "^$1: stacks $2 complete $2 frames [1-9][0-9]* .* wrong 0\$"
+}
+
+# as_readelf PROGRAM FILE [OF]: the rules of FILE at each row that readelf finds in OF are those
+as_readelf() {
+	program=$1
+	shift
+	"$readelf" -wF "${2:-$1}" 2>/dev/null | awk -v all="$preserved ra" -v column="$column" '
+		/ CIE / { usual[$1] = $NF == "ra=" column }
+		/ (CIE|FDE) / { cie = $5; sub(/cie=/, "", cie); fde = / FDE / && usual[cie]; columns = 0; next }
+		/ZERO terminator/ { next }
+		$1 == "LOC" { columns = NF; for (i = 2; i <= NF; i++) name[i] = $i; next }
+		fde && columns && NF > 1 {
+			gsub(/ \([a-z0-9]+\)/, "")
+			for (i in rule) delete rule[i]
+			for (i = 2; i <= columns; i++) rule[name[i]] = $i == "s" ? "u" : $i
+			printf "%s %s", $1, rule["CFA"]
+			n = split(all, order, " ")
+			for (i = 1; i <= n; i++) printf " %s", order[i] in rule ? rule[order[i]] : "u"
+			print ""
+		}' >"$tmp/rules"
+	cut -d' ' -f1 "$tmp/rules" >"$tmp/asked"
+	# shellcheck disable=SC2086 # the emulator has options
+	run $emulated "$program" rows "$1" <"$tmp/asked"
+	status 0
+	cmp -s "$tmp/rules" "$tmp/out" || no "$1: $(diff "$tmp/rules" "$tmp/out" | head -n 3 | tr '\n' ';')"
+	rows=$(wc -l <"$tmp/rules")
+}

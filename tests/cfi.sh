@@ -36,3 +36,28 @@ as_readelf() {
 	cmp -s "$tmp/rules" "$tmp/out" || no "$1: $(diff "$tmp/rules" "$tmp/out" | head -n 3 | tr '\n' ';')"
 	rows=$(wc -l <"$tmp/rules")
 }
+
+# made_up PROGRAM: copies of stacks that are made up are unwound as they are (tests/unit/unwind.c)
+made_up() {
+	# shellcheck disable=SC2086 # the emulator has options
+	run $emulated "$1" "$O/cudaleak.bpf.o"
+	status 0
+	cat >"$tmp/want" <<-END
+		by pointers: 5000 5100 5200 1300 note
+		a pointer below the stack: 5000 note
+		one that is no multiple of 8: 5000 note
+		one at the end: 5000 note
+		pointers in a circle: 5000 note
+		no file: 5000 note
+		a signal: 5000 signal exact 5400 5500 1300 note
+		rules: 0 1 1
+		a return probe: 5000 5100 5250 1300 note
+		from the second on: 5200 1300 note
+		from the return address on: 5100 note
+		the new one: 5000 5100 5200 1300 note
+		the old one: none
+		a file behind 127 frames: 5000 note
+		a file behind 50: 5000 532c 5330 5334 5338 533c 5340 ... 51, and a note
+	END
+	cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+}

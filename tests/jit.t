@@ -2,7 +2,7 @@
 # Names of generated code, from the maps that programs write of it themselves: tests/workloads/jit.c.
 
 jit=$tmp/jit
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -w -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+${CC:-cc} -iquote "arch/$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')" -std=gnu11 -D_GNU_SOURCE -w -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	tests/workloads/jit.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" -o "$jit"
 chmod 755 "$tmp" "$jit"
 

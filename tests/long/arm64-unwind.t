@@ -22,7 +22,7 @@ SECONDS_=1000
 # the Makefile names files of the tree by their relative names
 built=${arm#"$PWD"/}/tests/bin
 # shellcheck disable=SC2046,SC2086 # words
-run make -s ARCH=arm64 "O=$arm" $(printf "$built/cfi-%s " $ways) "$built/place"
+run make -s ARCH=arm64 "O=$arm" $(printf "$built/cfi-%s " $ways) "$built/place" "$built/unwind"
 status 0
 
 # o2, o3, static: without frame pointers; record: as GCC does by itself; pac, leaf, bkey: return addresses are signed, in
@@ -64,6 +64,9 @@ for f in "$(find "$arm/.sysroot/lib" "$arm/.sysroot/usr/lib" -name libc.so.6 | h
 	as_readelf "$arm/tests/bin/cfi-o2" "$f"
 	[ "$rows" -gt 100 ] || no "$rows rows"
 done
+
+it "generated code is unwound by its frame records, where they lead up the stack to a file, and not otherwise"
+made_up "$arm/tests/bin/unwind"
 
 it "a probe may be moved over bti c, and nothing else, to an instruction that the kernel simulates"
 # bti c, adr; bti c, cbz; bti c, bti c, b; bti c, nop

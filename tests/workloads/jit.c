@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cuda_api.h"
+#include "tests/jit.h"
 
 enum { OUTER = 0, INNER = 64, CODE = 128 };
 
@@ -33,14 +34,6 @@ static __attribute__((noinline)) void allocate(void)
 
 	cudaMalloc(&p, 4096);
 	__asm__ volatile("" : : "r"(p) : "memory");
-}
-
-/* push %rbp; mov %rsp,%rbp; movabs $target,%rax; call *%rax; pop %rbp; ret */
-static void generate(unsigned char *at, const void *target)
-{
-	memcpy(at, "\x55\x48\x89\xe5\x48\xb8", 6);
-	memcpy(at + 6, &target, 8);
-	memcpy(at + 14, "\xff\xd0\x5d\xc3", 4);
 }
 
 static void run(void)
@@ -161,8 +154,8 @@ static void later(const char *w)
 		both(map("w"), "outer", "inner");
 	} else if (!strcmp(w, "twice")) {
 		code += CODE;
-		generate(code + OUTER, code + INNER);
-		generate(code + INNER, (void *)allocate);
+		jit_generate(code + OUTER, code + INNER);
+		jit_generate(code + INNER, (void *)allocate);
 		both(map("a"), "added_outer", "added_inner");
 	} else {
 		return;
@@ -177,8 +170,8 @@ int main(int argc, char **argv)
 	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
 		return 1;
-	generate(code + OUTER, code + INNER);
-	generate(code + INNER, (void *)allocate);
+	jit_generate(code + OUTER, code + INNER);
+	jit_generate(code + INNER, (void *)allocate);
 	for (char **word = argv + 1; *word; word++) {
 		if (!strcmp(*word, "wait")) {
 			puts("ready");

@@ -33,6 +33,6 @@ static __always_inline void unwind_registers(struct stack_copy *c, const struct 
 }
 
 /* The return address at a function's entry, where the stack pointer is entry. */
-#define ENTRY_RETURN_ADDRESS(regs, entry, read_word) CODE_ADDRESS((regs)->regs[UNWIND_X30])
+#define ENTRY_RETURN_ADDRESS(ctx, entry, read_word) CODE_ADDRESS((ctx)->regs[UNWIND_X30])
 
 #endif

@@ -36,6 +36,6 @@ static __always_inline void unwind_registers(struct stack_copy *c, const struct 
 }
 
 /* The return address at a function's entry, where the stack pointer is entry: read_word(entry), which reads memory. */
-#define ENTRY_RETURN_ADDRESS(regs, entry, read_word) read_word(entry)
+#define ENTRY_RETURN_ADDRESS(ctx, entry, read_word) read_word(entry)
 
 #endif

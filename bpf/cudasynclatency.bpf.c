@@ -165,8 +165,7 @@ static __always_inline void wait_is_behind(struct thread *t, __u64 id)
 	start = op.start;
 	op.start = 0;
 	t->data.behind = op;
-	ordered();
-	*(volatile __u64 *)&t->data.behind.start = start;
+	write_ordered(&t->data.behind.start, start);
 	storage_show(&threads, bpf_get_current_task_btf(), &t->data.behind, sizeof(t->data.behind));
 }
 

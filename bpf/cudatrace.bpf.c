@@ -142,8 +142,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp, bool nccl)
 	if (part && !trace_nested)
 		return NULL;
 	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_inflight() */
-		*(volatile __u64 *)&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start = 0;
-	ordered();
+		write_ordered(&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start, 0);
 	used = frames_push(&t->data.frames, sp);
 	if (used >= FRAMES) {
 		lose(LOST_THREAD);
@@ -452,8 +451,7 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 	keep_words(f, ctx, fn->words);
 	if (trace_devices)
 		f->device = device_of(ctx, t, f, fn) ?: f->device;
-	ordered();	/* trace_inflight() reads start first */
-	f->start = bpf_ktime_get_ns();
+	write_ordered(&f->start, bpf_ktime_get_ns());	/* trace_inflight() reads it first */
 	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(f))
 		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
 		     trace_no_returns && trace_stacks);

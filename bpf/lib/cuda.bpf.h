@@ -103,8 +103,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
-	ordered();	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
-	t->call.sp = sp;
+	write_ordered(&t->call.sp, sp);	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
 	return true;
 }
 

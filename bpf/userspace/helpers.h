@@ -15,7 +15,16 @@
 #define RARELY static __attribute__((noinline, cold))
 #define __weak __attribute__((weak))
 #define barrier() __asm__ volatile("" ::: "memory")
-#define ordered() __atomic_thread_fence(__ATOMIC_ACQ_REL)	/* machine/order.bpf.h */
+
+/* As in machine/order.bpf.h. */
+#define ordered() __atomic_thread_fence(__ATOMIC_ACQ_REL)
+#define write_ordered(at, value)						\
+do {										\
+	ordered();								\
+	*(volatile __u64 *)(at) = (value);					\
+	ordered();								\
+} while (0)
+
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))
 
 /* A map's variable is a struct of pointers, of which the first is overwritten with its struct shmmap_map *. */

@@ -19,10 +19,8 @@ __noinline int is_listed(__u64 entry)
 	return 0;
 }
 
-/* While a return probe is armed, the kernel has replaced the return address by that of its
- * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
- * slot 0 of the area).  Where frame records do not lead to that return address, the kernel's list has to do. */
-static __always_inline bool is_armed(__u64 entry)
+/* The same from the frame records of the calling thread, or if they do not lead to the function's, from the list. */
+__noinline int is_awaited(__u64 entry)
 {
 	struct { __u64 fp, lr, sp; } r = {};	/* as in struct user_pt_regs */
 	const machine_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -31,6 +29,14 @@ static __always_inline bool is_armed(__u64 entry)
 	bpf_probe_read_kernel(&r, sizeof(r), &regs->regs[29]);
 	pc = frame_return(entry, r.fp, r.lr, r.sp);
 	return pc ? !(pc & 0xfff) : is_listed(entry);
+}
+
+/* While a return probe is armed, the kernel has replaced the return address by that of its
+ * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
+ * slot 0 of the area). */
+static __always_inline bool is_armed(__u64 entry)
+{
+	return is_awaited(entry);
 }
 
 #endif

@@ -16,4 +16,12 @@ do {										\
 	barrier();								\
 } while (0)
 
+/* Writes the word with ordered() on both sides.  It needs no stack, of which programs have little. */
+#define write_ordered(at, value)						\
+do {										\
+	barrier();								\
+	(void)__sync_lock_test_and_set((volatile __u64 *)(at), value);		\
+	barrier();								\
+} while (0)
+
 #endif

@@ -7,4 +7,12 @@
 /* Writes before it are seen before writes after it, reads before it are made before reads after it: so they are anyway. */
 #define ordered() barrier()
 
+/* Writes the word with ordered() on both sides. */
+#define write_ordered(at, value)						\
+do {										\
+	barrier();								\
+	*(volatile __u64 *)(at) = (value);					\
+	barrier();								\
+} while (0)
+
 #endif

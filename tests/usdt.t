@@ -202,7 +202,8 @@ lines 1 '^    tensors have 10\.0 KiB of 1\.0 MiB of device memory, as far as bot
 places() {
 	machine=$1
 	shift
-	run "${CC:-cc}" -std=gnu11 -iquote common -iquote "arch/$machine" tests/unit/usdt_places.c -o "$tmp/places"
+	# shellcheck disable=SC2086 # the compiler may be several words
+	run ${CC:-cc} -iquote common -iquote "arch/$machine" tests/unit/usdt_places.c -o "$tmp/places"
 	status 0
 	run "$tmp/places" "$@"
 }

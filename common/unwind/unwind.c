@@ -201,13 +201,15 @@ static void learn(const struct walk *w, const struct unwind_code *code, unsigned
 }
 
 /* Sets the stack pointer of a function that called generated code: its frame pointer, which the generated code has saved, is
- * at its frame record, whose distance from the CFA is known. */
+ * at its frame record, whose distance from the CFA is known.  Of other functions it is unknown. */
 static void find_sp(struct walk *w, const struct unwind_code *code)
 {
 	struct cfi_simple r;
 
 	if (w->least && cfi_simple(code->cfi, code->offset, &r) && !r.end)
 		w->regs.r[UNWIND_SP] = w->regs.r[UNWIND_FP] + 8ull * r.fp_slot - r.cfa;
+	else if (w->least && !cfi_signal_frame(code->cfi))
+		w->regs.known &= ~(1ull << UNWIND_SP);
 	w->least = false;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Return true if a thread with this thread pointer has this pthread_self(), a struct just below it (ELF for the Arm 64-bit
- * Architecture, TLS variant I), of a size that only the C library knows: glibc 2.36 has 1,920 bytes, musl 200.  Other
+ * Architecture, TLS variant I), of a size that only the C library knows: glibc 2.36 has 1,856 bytes, musl 200.  Other
  * threads' are further away, as each has a stack. */
 enum { THREAD_STRUCT_MAX = 8192 };
 

@@ -7,15 +7,17 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include "abi/stack_unwind.h"
-#include "machine/unwind.bpf.h"
+#include "machine/regs.bpf.h"
 
 #ifndef __bpf__
 #include "userspace/task_user.h"
+#include "machine/unwind.bpf.h"
 #else
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "machine/thread.bpf.h"
+#include "machine/unwind.bpf.h"
 
 /* ---- for the verifier: bounds that it sees whatever a compiler makes of the program */
 

@@ -5,29 +5,26 @@
 #include "abi/stack_unwind.h"
 #include "machine/regs.bpf.h"
 
-/* The registers of UNWIND_KNOWN. */
+/* The registers of UNWIND_KNOWN: those that are not here are left where they are, as the stack is small. */
 struct unwind_start {
-	__u64 saved[10];	/* x19 to x28 */
-	__u64 fp, x30, sp, pc;
+	__u64 fp, sp, pc;
+	__u64 regs;	/* address of the machine_regs */
 };
 
 /* Fills in s from a thread's registers. */
 static __always_inline void unwind_start_here(struct unwind_start *s, const machine_regs *regs)
 {
-	for (int i = 0; i < 10; i++)
-		s->saved[i] = regs->regs[UNWIND_X19 + i];
 	s->fp = regs->regs[UNWIND_FP];
-	s->x30 = regs->regs[UNWIND_X30];
 	s->sp = regs->sp;
 	s->pc = regs->pc;
+	s->regs = (__u64)regs;
 }
 
 static __always_inline void unwind_registers(struct stack_copy *c, const struct unwind_start *s)
 {
-	for (int i = 0; i < 10; i++)
-		c->regs[UNWIND_X19 + i] = s->saved[i];
-	c->regs[UNWIND_FP] = s->fp;
-	c->regs[UNWIND_X30] = s->x30;
+	const machine_regs *regs = (const void *)s->regs;
+
+	bpf_probe_read_kernel(&c->regs[UNWIND_X19], (UNWIND_SP - UNWIND_X19) * 8, &regs->regs[UNWIND_X19]);
 	c->regs[UNWIND_SP] = s->sp;
 	c->regs[UNWIND_PC] = s->pc;
 }

@@ -373,7 +373,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 
 /* ---- First launches */
 
-/* The argument of a launch that is the kernel, in a frame or at the entry. */
+/* The argument of a launch that is the kernel, in a frame or at the entry: one of the first ones. */
 static __always_inline __u64 launched_by(const __u64 *words, const struct trace_function *fn)
 {
 	__u64 role = fn->role - 1, place;
@@ -381,7 +381,7 @@ static __always_inline __u64 launched_by(const __u64 *words, const struct trace_
 	if (role >= CUDA_ID_MAX)
 		return 0;
 	place = cuda_rows[bounded(role, CUDA_ID_MAX - 1)].func - 1;
-	return place < 6 ? words[bounded(place, 5)] : 0;
+	return place < 4 ? words[bounded(place, 3)] : 0;
 }
 
 static __always_inline bool in_first(const struct thread *t)
@@ -397,9 +397,7 @@ static __always_inline bool in_first(const struct thread *t)
  * part of that. */
 static __always_inline bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
-	const __u64 words[] = {
-		PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx), PT_REGS_PARM5(ctx), ctx->r9,
-	};
+	const __u64 words[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx) };
 	__u64 func = launched_by(words, fn);
 
 	frames_drop_dead(&t->data.frames, PT_REGS_SP(ctx));

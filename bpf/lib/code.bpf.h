@@ -81,7 +81,7 @@ static __always_inline bool code_enter(struct pt_regs *ctx, struct code_call *c)
 /* Return true at the return of that call. */
 static __always_inline bool code_ends(struct pt_regs *ctx, const struct code_call *c)
 {
-	return c->sp && PT_REGS_SP(ctx) == c->sp + 8;
+	return c->sp && PT_REGS_SP(ctx) == c->sp + CALL_POPS;
 }
 
 #endif

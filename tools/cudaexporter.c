@@ -17,6 +17,7 @@
 #include "base/die.h"
 #include "bpf/bpf_mmap.h"
 #include "cudaexporter/exporter.h"
+#include "cli/value.h"
 #include "cudaexporter/web.h"
 #include "model/inflight.h"
 #include "session/tool.h"
@@ -36,7 +37,7 @@ static const struct usage usage = {
 };
 
 /* The tick while no record arrives, ms. */
-enum { CALM_MS = 250 };
+enum { CALM_MS = 250, SOON_MS = 10 };	/* SOON_MS: while --max-overhead attaches or detaches */
 
 /* With --gpu-time: a program has room for 65,536 records, and launches are none of ours. */
 enum { CALM_GPU_MS = 50 };
@@ -49,13 +50,15 @@ struct app {
 	struct opt_many listen, label_map;
 	struct web_options web_options;
 	struct web web;
-	const char *labels, *by, *ages, *textfile, *sample;
+	const char *labels, *by, *ages, *textfile, *sample, *max_overhead;
+	double overhead;		/* a share of a core; 0: no limit */
 	long interval_ns;
 	struct exporter_limits limits;
 	bool stopped, last;	/* by a signal; the page is the last one */
 	bool once, functions, off_cpu, exemplars;
 	unsigned classes;
 	unsigned long long written;
+	long calm_ms;		/* the tick while no record arrives; 0: as always */
 	struct session session;
 	struct event_loop events;
 	struct cudaexporter_bpf *skel;
@@ -120,6 +123,8 @@ static void check(void *ctx)
 	check_kernels(app);
 	check_gpu_time(app);
 	check_nccl(app);
+	if (!value_percent(app->max_overhead, &app->overhead))
+		usage_error("--max-overhead %s: expected a percentage of a core, as 1%%, or off", app->max_overhead);
 	app->web_options.listen = app->listen.list;
 	app->web_options.nlisten = app->listen.n;
 	app->web_options.profiles = app->exporter.profiles.wanted;
@@ -223,7 +228,7 @@ static void prepare(void *ctx)
 
 	if (app->once || app->session.list)
 		return;
-	app->events.calm_ms = app->exporter.gpu.wanted ? CALM_GPU_MS : CALM_MS;
+	app->events.calm_ms = app->calm_ms = app->exporter.gpu.wanted ? CALM_GPU_MS : CALM_MS;
 	app->events.wake = -1;
 	if (app->textfile)
 		return;
@@ -263,6 +268,7 @@ static void *open_skel(void *ctx)
 	app->skel->rodata->export_functions = app->functions;
 	app->skel->rodata->export_off_cpu = app->off_cpu;
 	app->skel->rodata->export_nccl = app->exporter.nccl.most;
+	app->skel->rodata->overhead_wanted = app->session.probes.sheds = app->overhead > 0;
 	bpf_program__set_autoload(app->skel->progs.export_switch, app->off_cpu);
 	bpf_mmap_per_cpu(app->skel->maps.export_slots, EXPORT_SLOTS);
 	open_kernels(app);
@@ -275,6 +281,7 @@ static void loaded(void *ctx)
 	struct cudaexporter_bpf *skel = app->skel;
 	struct exporter_probes probes = {
 		.counts = EXPORT_MAPS_OF(skel),
+		.budget = BUDGET_OF(skel, app->overhead, &app->session.probes, &app->exporter.counts.maps),
 		.kernel_counts = skel->maps.counts,
 		.kernel_quick = skel->maps.quick,
 		.kernel_shares = &skel->bss->counts_shares,
@@ -316,6 +323,8 @@ static bool tick(void *ctx)
 	struct app *app = ctx;
 
 	exporter_tick(&app->exporter);
+	if (app->calm_ms)
+		app->events.calm_ms = app->exporter.budget.soon ? SOON_MS : app->calm_ms;
 	if (!app->textfile && !app->once)
 		web_tick(&app->web);
 	if (!app->textfile || app->once || clock_ns() - app->written < (unsigned long long)app->interval_ns)
@@ -367,7 +376,7 @@ int main(int argc, char **argv)
 	struct app app = {
 		.session = SESSION_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES,
-		.exporter.nccl.most = COMMUNICATORS, .exporter.kernels.naming.style = -1,
+		.max_overhead = "1%", .exporter.nccl.most = COMMUNICATORS, .exporter.kernels.naming.style = -1,
 		 .ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
 		.events = { .record = on_record, .tick = tick, .ctx = &app },
 	};
@@ -401,6 +410,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket, in OpenMetrics"),
 		OPT_FLAG(0, "profiles", &app.exporter.profiles.wanted,
 			 "serve call stacks for pprof: /debug/pprof/cuda_held"),
+		OPT_STR(0, "max-overhead", "PERCENT", &app.max_overhead, "sample launches where probes cost more of a core; default: 1%"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&app.session),
 		OPT_QUIET(&app.session),

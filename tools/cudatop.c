@@ -12,6 +12,7 @@
 #include "bpf/bpf_mmap.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "cli/value.h"
 #include "cudatop/account.h"
 #include "cudatop/detail.h"
 #include "cudatop/gpus.h"
@@ -20,6 +21,7 @@
 #include "cudatop/spark.h"
 #include "model/captures.h"
 #include "model/launches.h"
+#include "model/probe_budget.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "sym/syms.h"
@@ -68,6 +70,7 @@ static const struct field all_fields[] = {
 	{ "used", NULL, 0, OUT_UINT, AT(used) },	/* bytes: that NVML reports, on all GPUs; null if it does not */
 	{ NULL, "LAUNCH/S", 8, OUT_CHARS, AT(launch_text) },
 	{ "launches", NULL, 0, OUT_UINT, AT(launches) },	/* of kernels and graphs in the interval */
+	{ "launches_estimated", NULL, 0, OUT_UINT, AT(estimated) },	/* of launches: not seen, but estimated from samples, with --max-overhead */
 	{ "graph_launches", NULL, 0, OUT_UINT, AT(graphs) },	/* of launches: of CUDA graphs */
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(launch_rate) },	/* in the interval */
 	{ "copies", NULL, 0, OUT_UINT, AT(copies) },	/* in the interval */
@@ -103,7 +106,7 @@ static const struct field all_fields[] = {
 };
 
 /* The tick while no record arrives, ms; with --gpu-time: a program has room for 65,536 records, and launches are none of ours. */
-enum { CALM_MS = 250, CALM_GPU_MS = 50 };
+enum { CALM_MS = 250, CALM_GPU_MS = 50, SOON_MS = 10 };	/* SOON_MS: while --max-overhead attaches or detaches */
 
 enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 
@@ -126,7 +129,9 @@ struct top {
 	bool batch, once, gpu_time, first;
 	bool kernels;		/* launches are counted by kernel, which only the screen shows */
 	bool containers, ranks, used, loads;	/* some process has such a column */
-	const char *sample, *account;	/* account: of -m */
+	const char *sample, *max_overhead, *account;	/* account: of -m */
+	double overhead;		/* a share of a core; 0: no limit */
+	struct probe_budget budget;
 	char *who;
 	struct field wide[FIELDS], middle[FIELDS], narrow[FIELDS];
 	struct top_view screen;
@@ -413,6 +418,8 @@ static bool tick(void *ctx)
 		gpu_time_tick(&t->gpu);
 	if (t->kernels)
 		launches_tick(t->rows.launches);
+	probe_budget_tick(&t->budget);
+	t->events.calm_ms = t->budget.soon ? SOON_MS : t->gpu_time ? CALM_GPU_MS : CALM_MS;
 	return live_tick(&t->screen);
 }
 
@@ -422,6 +429,13 @@ static void on_end(void *ctx, const struct process_event *e)
 
 	communicators_ended(&t->rows.communicators, e);
 	captures_program_ended(&t->captures, e->program);
+	probe_budget_ended(&t->budget, e->head.pid);
+}
+
+static void first_call(struct top *t, const struct export_seen *seen)
+{
+	top_process_seen(&t->rows.processes, seen);
+	probe_budget_seen(&t->budget, seen->head.pid);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -433,7 +447,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (t->kernels && (launch_is_record(r) || r->kind == RECORD_FORK))
 		launches_record(t->rows.launches, data, size);
 	if (r->kind == EXPORT_SEEN && size >= sizeof(struct export_seen))
-		top_process_seen(&t->rows.processes, data);
+		first_call(t, data);
 	else if (memory_event_is_right(data, size))
 		memory_apply(&t->rows.memory, data, NULL);
 	return 0;
@@ -471,6 +485,8 @@ static void check(void *ctx)
 	if (t->sample)
 		gpu_time_sample(&t->gpu, t->sample);
 	t->session.probes.return_classes = NCCL_RETURN_CLASSES;
+	if (!value_percent(t->max_overhead, &t->overhead))
+		usage_error("--max-overhead %s: expected a percentage of a core, as 1%%, or off", t->max_overhead);
 }
 
 static void *open_skel(void *ctx)
@@ -483,6 +499,9 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->export_nccl = true;
 	t->skel->rodata->export_kernels = t->kernels;
 	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
+	if (t->session.inject)	/* its probes do not trap */
+		t->overhead = 0;
+	t->skel->rodata->overhead_wanted = t->session.probes.sheds = t->overhead > 0;
 	bpf_program__set_autoload(t->skel->progs.export_switch, false);
 	bpf_map__set_max_entries(t->skel->maps.exemplars, 1);
 	bpf_mmap_per_cpu(t->skel->maps.export_slots, EXPORT_SLOTS);
@@ -516,9 +535,12 @@ static void loaded(void *ctx)
 	rows->memory = (struct memory)MEMORY_INIT;
 	rows->memory.table = rows->processes.table = processes;
 	rows->processes.maps = (struct export_maps)EXPORT_MAPS_OF(t->skel);
+	rows->processes.budget = &t->budget;
 	top_processes_open(&rows->processes);
 	if (t->kernels)
 		open_kernels(t);
+	t->budget = (struct probe_budget)BUDGET_OF(t->skel, t->overhead, &t->session.probes, &rows->processes.maps);
+	probe_budget_open(&t->budget);
 	communicators_init(&rows->communicators, &t->session.probes, session_is_alone(&t->session));
 	rows->communicators.keeps_ended = true;
 	processes->keeps_ended = true;
@@ -579,6 +601,7 @@ static int finish(void *ctx, int status)
 		gpu_time_close(&t->gpu);
 	communicators_warn(&t->rows.communicators);
 	top_rows_free(&t->rows);
+	probe_budget_free(&t->budget);
 	detail_free(&t->detail);
 	top_gpus_free(&t->gpus);
 	free(t->who);
@@ -592,6 +615,7 @@ int main(int argc, char **argv)
 		.live = { &top.screen, &top, gather, print, next }, .first = true,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_LOADS | CUDA_GRAPH_CLASSES |
 			   (NCCL_CLASSES & ~(1u << CUDA_GROUP)),
+		.max_overhead = "1%",
 	};
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
@@ -602,6 +626,7 @@ int main(int argc, char **argv)
 		OPT_STR('m', "memory", "PID", &top.account, "print of what the memory of a process consists"),
 		OPT_FLAG(0, "tree", &top.rows.tree, "children below their parents"),
 		OPT_STR(0, "filter", "TEXT", &top.filter, "only rows with TEXT in PID, user, command, container, hint or call"),
+		OPT_STR(0, "max-overhead", "PERCENT", &top.max_overhead, "sample launches where probes cost more of a core; default: 1%"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),
 		OPT_STR(0, "sample", "RUN/PERIOD", &top.sample, "measure GPU time for RUN of each PERIOD: 100ms/1s"),
 		OPT_END

@@ -26,10 +26,10 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
-/* The cookie of the probe, without the flag of its link. */
+/* The cookie of the probe, without the flags of its link. */
 static __always_inline __u64 probe_cookie(void *ctx)
 {
-	return bpf_get_attach_cookie(ctx) & ~(__u64)COOKIE_SHARED;
+	return bpf_get_attach_cookie(ctx) & ~(__u64)(COOKIE_SHARED | COOKIE_OWN);
 }
 
 /* The id of the function probed here; CUDA_ID_MAX if the cookie is not an id. */

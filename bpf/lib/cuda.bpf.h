@@ -201,37 +201,48 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 #define CUDA_BESIDE_LEAVE(ctx, t) ((void)0)
 #endif
 
+/* A tool that measures its overhead defines these, for the beginning and the end of each program. */
+#ifndef CUDA_HIT
+#define CUDA_HIT(t) 0
+#define CUDA_HIT_ENDS(t, began) ((void)(began))
+#endif
+
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
  * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_at(ctx);					\
+	__u64 began = t ? CUDA_HIT(t) : 0;					\
 	bool device;								\
 										\
 	if (t && !CUDA_USDT_ENTER(ctx, t) && !entered_for_device(ctx, t, &device))	\
 		enter(ctx, t);							\
+	if (t)									\
+		CUDA_HIT_ENDS(t, began);					\
 	return 0;								\
 }										\
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_at(ctx);					\
+	__u64 began = t ? CUDA_HIT(t) : 0;					\
 										\
 	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
 	if (t && CUDA_BESIDE_ENDS(ctx, t))					\
 		CUDA_BESIDE_LEAVE(ctx, t);					\
-	if (t)									\
+	if (t) {								\
 		left_for_device(ctx, t);					\
+		CUDA_HIT_ENDS(t, began);					\
+	}									\
 	return 0;								\
 }										\
 /* 1 at an entry: does not arm the return */					\
-SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
+static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t)	\
 {										\
-	struct thread *t = thread_at(ctx);					\
 	bool ends, beside, device;						\
 										\
-	if (!t || CUDA_USDT_ENTER(ctx, t))					\
+	if (CUDA_USDT_ENTER(ctx, t))						\
 		return 1;							\
 	ends = call_ends(ctx, t);						\
 	beside = CUDA_BESIDE_ENDS(ctx, t);					\
@@ -250,6 +261,19 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 	call_show(t);								\
 	device_show(t);								\
 	return 0;								\
+}										\
+SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
+{										\
+	struct thread *t = thread_at(ctx);					\
+	__u64 began;								\
+	int skips;								\
+										\
+	if (!t)									\
+		return 1;							\
+	began = CUDA_HIT(t);							\
+	skips = cuda_session_at(ctx, t);					\
+	CUDA_HIT_ENDS(t, began);						\
+	return skips;								\
 }										\
 SEC("raw_tp/sched_process_exit") int thread_exit(void *ctx)			\
 {										\

@@ -23,6 +23,7 @@ struct call_data {
 #include "lib/kernel_calls.bpf.h"
 #include "lib/loads.bpf.h"
 #include "lib/nccl_calls.bpf.h"
+#include "lib/overhead.bpf.h"
 
 struct thread_data {
 	union {			/* the record that is sent */
@@ -40,6 +41,7 @@ struct thread_data {
 	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u32 device;		/* of the stream or context of the call in flight */
+	struct overhead_thread overhead;
 };
 #define THREAD_DATA struct thread_data
 
@@ -52,6 +54,8 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
 					   struct inflight_call *to);
 #define INFLIGHT_TAKE export_inflight
+#define CUDA_HIT(t) overhead_begins(&(t)->data.overhead)
+#define CUDA_HIT_ENDS(t, began) overhead_ends(&(t)->data.overhead, began)
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
@@ -121,11 +125,19 @@ static __always_inline bool export_beside_enter(struct pt_regs *ctx, struct thre
 	return beside_enter(ctx, t) || loads;
 }
 
+/* Return true at a function whose probes --max-overhead may detach. */
+static __always_inline bool is_shed(__u64 id)
+{
+	return overhead_wanted && cuda_classes[id] == CUDA_LAUNCH && !cuda_rows[id].handle;
+}
+
 static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 {
 	const struct cuda_args *row;
 	__u64 id;
 
+	if (is_shed(bounded(cuda_id(ctx), CUDA_ID_MAX - 1)) && !launch_link_counts(ctx, true))
+		return false;
 	if (export_nccl && nccl_call_is(cuda_id(ctx)))
 		return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
 	if (is_beside(ctx))
@@ -176,7 +188,8 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 	return inflight_outermost(t, to);
 }
 
-static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id)
+/* entry: the stack pointer at the function's entry; 0 at its return. */
+static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 entry)
 {
 	bool replays = export_nccl && nccl_captured && cuda_rows[id].handle;
 	struct export_values *v;
@@ -185,7 +198,7 @@ static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, 
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
 	if (export_kernels || (replays && t->data.capture))
-		export_kernel(ctx, t, key, id, t->data.capture);
+		export_kernel(ctx, t, key, id, entry);
 	if (t->data.capture)
 		return;
 	if (replays)
@@ -324,7 +337,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (ret)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
-			count_launch(ctx, t, &key, id);
+			count_launch(ctx, t, &key, id, 0);
 		else if (t->data.capture)
 			export_captured(t, class);
 		else if (class == CUDA_COPY)
@@ -342,6 +355,51 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 }
 
 CUDA_PROGRAMS(export_enter, export_leave)
+
+/* Counts a launch of a kernel at its entry, whose return is not probed: it may still fail. */
+static __always_inline void launch_entered(struct pt_regs *ctx, struct thread *t)
+{
+	struct export_key key = {};
+	__u64 id;
+
+	t->data.overhead.entries++;
+	if (!launch_link_counts(ctx, false))
+		return;
+	if (t->call.sp && is_shed(bounded(t->call.id, CUDA_ID_MAX - 1)))	/* its return is not probed any more */
+		t->call.sp = 0;
+	if (!call_enter(ctx, t, &id))
+		return;
+	t->data.capture = capture_now(t, id);
+	launch_arguments(&t->call, &cuda_rows[id]);
+	t->data.inside = 0;
+	t->data.device = launch_device(t, &cuda_rows[id]);
+	if (export_known(t, &t->data.reported, &key)) {
+		export_hit(CUDA_LAUNCH);
+		count_launch(ctx, t, &key, id, PT_REGS_SP(ctx));
+	}
+	t->call.sp = 0;
+}
+
+/* In place of the programs above, at functions that launch kernels, in a process above --max-overhead. */
+SEC("uprobe") int cuda_launch(struct pt_regs *ctx)
+{
+	struct thread *t = thread_at(ctx);
+	__u64 began;
+
+	if (!t)
+		return 0;
+	began = CUDA_HIT(t);
+	launch_entered(ctx, t);
+	CUDA_HIT_ENDS(t, began);
+	return 0;
+}
+
+/* At a function of the tool itself, which measures what a trap costs. */
+SEC("uprobe") int cuda_empty(struct pt_regs *ctx)
+{
+	(void)ctx;
+	return 0;
+}
 
 static __always_inline void export_dropped(struct thread *t)
 {

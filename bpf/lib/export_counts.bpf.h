@@ -264,11 +264,12 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 		t->data.inside = row->func == 1 ? first : second;
 }
 
-/* Call when t->call, a launch, has succeeded; key is that of its count.  capture: it is a part of. */
+/* Call when t->call, a launch, has succeeded; key is that of its count.  entry: as for stack_take(). */
 static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
-					  __u64 capture)
+					  __u64 entry)
 {
 	const struct cuda_args *row = &cuda_rows[id];
+	__u64 capture = t->data.capture;
 	struct launch_key k = { .program = key->program, .pid = key->pid, .kind = key->detail };
 	struct shape none = {};
 	struct launch_count *c;
@@ -281,7 +282,7 @@ static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t,
 		return;
 	}
 	if (export_stacks) {
-		n = stack_take(ctx, t->data.first.stack, 0);
+		n = stack_take(ctx, t->data.first.stack, entry);
 		k.stack = stack_hash((void *)t->data.first.stack, n);
 	}
 	c = count_of(&t->data.first, &k, cuda_libs[id] == CUDA_DRV, stack_bytes(n));

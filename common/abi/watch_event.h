@@ -21,4 +21,7 @@ enum {
 /* In the cookie of each probe of a shared link: see probe/share.h.  No id of a function has this bit. */
 enum { COOKIE_SHARED = 1 << 30 };
 
+/* … and of a process's own link for launches, where others are in all processes: see probe/split.h. */
+enum { COOKIE_OWN = 1 << 29 };
+
 #endif

@@ -55,6 +55,24 @@ static bool fraction(const char **s, double *part)
 	return true;
 }
 
+bool value_percent(const char *s, double *part)
+{
+	const char *end = s;
+	long whole;
+
+	*part = 0;
+	if (!strcmp(s, "off") || !strcmp(s, "0"))
+		return true;
+	if (!is_digit(*s))
+		return false;
+	errno = 0;
+	whole = strtol(s, (char **)&end, 10);
+	if (errno || !fraction(&end, part) || strcmp(end, "%"))
+		return false;
+	*part = (whole + *part) / 100;
+	return true;
+}
+
 static long unit_size(const struct unit *u, const char *s, int (*differ)(const char *, const char *))
 {
 	while (u->name && differ(u->name, s))

@@ -19,6 +19,9 @@ bool value_size(const char *s, long *bytes);
  * alone is in units of unit ns. */
 bool value_time(const char *s, long unit, long *ns);
 
+/* A percentage, as a part of 1: "1%", "0.5%"; "off" and "0": 0. */
+bool value_percent(const char *s, double *part);
+
 /* Returns the next word of a list, whose words are separated by commas and white space, and sets *rest after
  * it; NULL at the end.  Writes into the list. */
 char *value_word(char **rest);

@@ -271,6 +271,8 @@ void attach_prepare(struct bpf_object *obj, enum attach_kind kind)
 	want(obj, "cuda_enter", kind != ATTACH_SESSION, type);
 	want(obj, "cuda_return", kind != ATTACH_SESSION, type);
 	want(obj, "cuda_session", kind == ATTACH_SESSION, TRACE_UPROBE_SESSION);
+	want(obj, "cuda_launch", true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
+	want(obj, "cuda_empty", true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
 }
 
 /* The id, and of a USDT probe where its arguments are. */
@@ -279,15 +281,31 @@ static unsigned long long cookie_of(const struct elf_probe *p)
 	return (unsigned long long)p->set << USDT_SET_SHIFT | (unsigned)p->id;
 }
 
-static int attach_perf(struct attachment *a, struct bpf_object *obj, const char *path, int pid,
-		       const struct elf_probe *probes, int n)
-{
-	static const char *const names[] = { "cuda_return", "cuda_enter" };
+/* The programs to attach at a file's functions: returns first, because a call whose return is not armed yet would look
+ * unfinished. */
+struct program_set {
+	const char *names[2];	/* the second at entries, the first at returns or NULL */
+	int type;		/* of its links; 0: perf events */
+};
 
+static struct program_set programs_of(enum attach_kind kind)
+{
+	if (kind == ATTACH_SESSION)	/* one for both */
+		return (struct program_set){ { NULL, "cuda_session" }, TRACE_UPROBE_SESSION };
+	return (struct program_set){ { "cuda_return", "cuda_enter" }, kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0 };
+}
+
+static struct bpf_program *program_at(const struct bpf_object *obj, const struct program_set *set, int i)
+{
+	return set->names[i] ? bpf_object__find_program_by_name(obj, set->names[i]) : NULL;
+}
+
+static int attach_perf(struct attachment *a, const struct bpf_object *obj, const struct program_set *set, const char *path,
+		       int pid, const struct elf_probe *probes, int n)
+{
 	a->links = xcalloc(2 * n, sizeof(*a->links));
-	/* returns first: a call whose return is not armed yet would look unfinished */
 	for (int i = 0; i < 2 * n; i++) {
-		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i / n]);
+		struct bpf_program *p = program_at(obj, set, i / n);
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie_of(&probes[i % n]),
 			    .ref_ctr_offset = probes[i % n].semaphore, .retprobe = i < n);
 
@@ -302,18 +320,15 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 	return 0;
 }
 
-static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attach_kind kind,
-			const char *path, int pid, const struct elf_probe *probes, int n)
+static int attach_multi(struct attachment *a, const struct bpf_object *obj, const struct program_set *set, const char *path,
+			int pid, const struct elf_probe *probes, int n)
 {
-	static const char *const names[] = { "cuda_return", "cuda_enter", "cuda_session" };
-	bool session = kind == ATTACH_SESSION;
-	int type = session ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI;
 	unsigned long long *offsets = xcalloc(n, 3 * sizeof(*offsets)), *cookies = offsets + n;
 	unsigned long long *semaphores = cookies + n;
 	int err = 0;
 
-	for (int i = session ? 2 : 0; !err && i < (session ? 3 : 2); i++) {
-		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i]);
+	for (int i = 0; !err && i < 2; i++) {
+		struct bpf_program *p = program_at(obj, set, i);
 		int count = 0;
 
 		for (int j = 0; j < n; j++) {
@@ -325,30 +340,44 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 		}
 		if (!p || !count)
 			continue;
-		a->fds[i % 2] = link_counted(a, bpf_program__fd(p), type, path, offsets, cookies,
-					     semaphores, count, pid, i == 0);
-		if (a->fds[i % 2] < 0)
+		a->fds[i] = link_counted(a, bpf_program__fd(p), set->type, path, offsets, cookies, semaphores, count, pid,
+					 i == 0);
+		if (a->fds[i] < 0)
 			err = -errno;
 	}
 	free(offsets);
 	return err;
 }
 
-struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
-			       int n)
+static struct attachment *attach_set(struct attacher *to, const struct program_set *set, int fd, int pid,
+				     const struct elf_probe *probes, int n)
 {
 	struct attachment *a = attachment_new(to);
 	char path[32];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = to->kind == ATTACH_PERF ? attach_perf(a, to->obj, path, pid, probes, n) :
-					attach_multi(a, to->obj, to->kind, path, pid, probes, n);
+	err = (set->type ? attach_multi : attach_perf)(a, to->obj, set, path, pid, probes, n);
 	if (!err)
 		return a;
 	attach_remove(a);
 	errno = -err;
 	return NULL;
+}
+
+struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
+			       int n)
+{
+	const struct program_set set = programs_of(to->kind);
+
+	return attach_set(to, &set, fd, pid, probes, n);
+}
+
+struct attachment *attach_entries(struct attacher *to, int fd, int pid, const struct elf_probe *probes, int n)
+{
+	const struct program_set set = { { NULL, "cuda_launch" }, to->kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI };
+
+	return attach_set(to, &set, fd, pid, probes, n);
 }
 
 void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind)

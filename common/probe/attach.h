@@ -57,7 +57,7 @@ bool attach_may_read(void);
 int attach_empty_program(int type);
 
 /* Call between open and load: makes libbpf load those of cuda_enter, cuda_return (optional) and
- * cuda_session that this kind needs. */
+ * cuda_session that this kind needs, and cuda_launch and cuda_empty if there are such. */
 void attach_prepare(struct bpf_object *obj, enum attach_kind kind);
 
 /* Returns the descriptors of the loaded programs, ending with -1.  The caller frees it. */
@@ -69,6 +69,9 @@ int *attach_programs(const struct attacher *to);
 struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
 			       int n);
 void attach_remove(struct attachment *a);
+
+/* The same for the program cuda_launch, at entries only. */
+struct attachment *attach_entries(struct attacher *to, int fd, int pid, const struct elf_probe *probes, int n);
 
 /* The same for a single program that belongs to no tool: call attach_prepare_one() before load;
  * attach_one() attaches it at one offset of a file, in every process (0) with COOKIE_SHARED. */

@@ -16,6 +16,12 @@ static int find_usdt(const void *ctx, const char *name)
 	return cuda_usdt_find(name);
 }
 
+/* Launches of graphs are few, and other calls are counted by them. */
+static bool is_shed(const struct probes *p, const struct cuda_fn *fn)
+{
+	return p->sheds && fn->class == CUDA_LAUNCH && !fn->args.handle;
+}
+
 static struct function get(const struct probes *p, int id)
 {
 	const struct cuda_fn *fn = &cuda_fns[id];
@@ -24,7 +30,8 @@ static struct function get(const struct probes *p, int id)
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
 		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .attach_last = fn->class == CUDA_ALLOC,
 		.helper_only = p->helper_classes & 1u << fn->class,
-		.detachable = (fn->lib == CUDA_RT && p->detachable_classes & 1u << fn->class) || cuda_fn_in(fn, p->late_classes),
+		.detachable = (fn->lib == CUDA_RT && p->detachable_classes & 1u << fn->class) || cuda_fn_in(fn, p->late_classes) ||
+			      is_shed(p, fn),
 	};
 }
 

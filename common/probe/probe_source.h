@@ -14,7 +14,7 @@ struct function {
 	bool returns;		/* has a return probe; a session program decides at each entry */
 	bool attach_last;		/* probed after the others */
 	bool helper_only;		/* probed to learn of other calls: the tool does not show it */
-	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle() */
+	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle(), uprobes_shed() */
 };
 
 struct probe_source {

@@ -24,6 +24,7 @@ struct probes {
 	const struct probe_source *source;
 	/* masks, for cuda_probe_source; late_classes: attached in a process once uprobes_late() is called for it */
 	unsigned classes, return_classes, helper_classes, detachable_classes, late_classes;
+	bool sheds;		/* kernel launches toggle in both layers: see uprobes_shed() */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
 	bool usdt;		/* the source's USDT probes, too */
@@ -67,6 +68,10 @@ struct probes {
 		bool listed;	/* those of -p share links: set by share_list() */
 		unsigned long long checked;	/* ns */
 	} share;
+
+	/* private to split.c; on: processes have links of their own for launches; drains: since when the former ones are not
+	 * counted, ns, or 0 */
+	struct { bool on, crowded; unsigned long long drains; } split;
 
 	/* private to seccomp_uretprobe.c */
 	bool uretprobe_tried, uretprobe_kills, uretprobe_said;

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "machine/library_dirs.h"
 #include "probe/dso.h"
+#include "probe/launch_gates.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
@@ -116,6 +117,8 @@ static int attach(struct scan *s, struct dso *d)
 		s->how &= ~WATCH_SHARED;
 	if (s->how & WATCH_OWN)
 		err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
+	if (!err && s->p->split.on)
+		err = uprobes_attach_own(s->p, d, s->pid);
 	s->began += clock_ns() - before;
 	return err;
 }
@@ -186,6 +189,8 @@ static int scan(struct probes *p, int pid, int *how)
 	for (int i = 0; i < s.ndrivers && !p->failure.text; i++)
 		attach_file_of(&s, s.drivers[i]);
 	p->helpers->limit = limit;
+	if (p->split.on && uprobes_has_own(p, pid))
+		p->split.crowded |= !launch_gate_own(p, pid);
 	if (s.found && p->on_process && !p->failure.text)
 		p->on_process(p->session, pid);
 	if (is_lasting(err))

@@ -20,7 +20,7 @@ enum { SHARE_AT = 32, PERF_SHARE_AT = 8 };
 
 static const unsigned long long CHECK_NS = 1000000000ull;
 
-static int share_at(const struct probes *p)
+int share_at(const struct probes *p)
 {
 	return p->attacher.kind == ATTACH_PERF ? PERF_SHARE_AT : SHARE_AT;
 }

@@ -9,6 +9,9 @@ struct probes;
 /* Return true if -p lists so many processes that they are to share links: the map watched must have room for them. */
 bool share_wanted(const struct probes *p);
 
+/* Returns from how many processes with links of their own in a file on processes are to share them. */
+int share_at(const struct probes *p);
+
 /* Call before the first scan: the processes of -p share links from now on, if that is wanted and possible. */
 void share_list(struct probes *p);
 

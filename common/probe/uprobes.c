@@ -5,9 +5,11 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "base/util.h"
 #include "probe/dso.h"
 #include "probe/link_pool.h"
+#include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "probe/seccomp_uretprobe.h"
 #include "probe/uprobes.h"
@@ -20,9 +22,11 @@
 /* The probes of one file in one process. */
 struct uprobe_site {
 	struct { struct dso *dso; long pid; } key;
-	struct pooled_link *link, *toggle;	/* NULL: not attached */
+	struct pooled_link *link, *toggle, *entries;	/* NULL: not attached */
+	enum launch_level launches;	/* with p->sheds */
 	bool refused;		/* not attached, nor to be tried again */
 	bool filtered;		/* only the probes without a return probe may be placed */
+	bool own;		/* of launches only, see uprobes_attach_own() */
 	UT_hash_handle hh;
 };
 
@@ -44,6 +48,7 @@ struct attaching {
 	struct probes *p;	/* in the helper: as it was at the first attach */
 	int pid, nlinks;
 	unsigned long long linker;	/* or 0 … */
+	bool entries;		/* by attach_entries() */
 	int n;			/* … and probes */
 	struct elf_probe probes[];
 };
@@ -76,6 +81,8 @@ static void attach(struct helper_job *job)
 	to->nlinks = a->nlinks;
 	if (a->linker)
 		answer.attachment = watch_linker(a->p->watch, job->fd, a->pid, a->linker);
+	else if (a->entries)
+		answer.attachment = attach_entries(to, job->fd, a->pid, a->probes, a->n);
 	else
 		answer.attachment = attach_file(to, job->fd, a->pid, a->probes, a->n);
 	answer.error = errno;
@@ -95,6 +102,7 @@ static void site_free(struct uprobe_site *s)
 {
 	remove_link(&s->link);
 	remove_link(&s->toggle);
+	remove_link(&s->entries);
 	free(s);
 }
 
@@ -145,6 +153,12 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 	return link;
 }
 
+/* The runtime's launches call the driver's. */
+static bool has_entry(const struct probes *p, const struct elf_probe *probe)
+{
+	return p->layer == CUDA_RT || p->source->get(p, probe->id).lib == CUDA_DRV;
+}
+
 /* Attaches n of a file's probes, or if n is 0 the probe of a dynamic linker. */
 static int attach_some(struct probes *p, const struct uprobe_site *s, int from, int n,
 		       struct pooled_link **link)
@@ -156,14 +170,17 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 	a->pid = s->key.pid;
 	a->nlinks = link_pool_count(p->sites->pool);
 	a->linker = n ? 0 : s->key.dso->scan.linker;
+	a->entries = link == &s->entries;
 	for (int i = from; i < from + n; i++) {
 		struct elf_probe *probe = &a->probes[a->n];
 
 		*probe = s->key.dso->scan.probes[i];
-		if (s->filtered && probe->returns)
+		if ((s->filtered && probe->returns) || (a->entries && !has_entry(p, probe)))
 			continue;
 		if ((p->tree || p->share.listed) && !s->key.pid)
 			probe->id |= COOKIE_SHARED;
+		if (s->own)
+			probe->id |= COOKIE_OWN;
 		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, charged_pid(s)) : 0;
 		a->n += probe->set || !probe->usdt;
 		usdt |= probe->set;
@@ -196,6 +213,25 @@ static int attach_toggle(struct probes *p, struct uprobe_site *s)
 	return n && !s->toggle ? attach_some(p, s, from, n, &s->toggle) : 0;
 }
 
+static int attach_launches(struct probes *p, struct uprobe_site *s)
+{
+	int from = count_fixed(s), n = s->key.dso->scan.n - from;
+
+	if (s->launches == LAUNCHES_FULL)
+		return attach_toggle(p, s);
+	return s->launches == LAUNCHES_ENTRIES && n && !s->entries ? attach_some(p, s, from, n, &s->entries) : 0;
+}
+
+/* How the process's launches are probed: the same in all files. */
+static enum launch_level launches_in(const struct uprobe_sites *all, int pid)
+{
+	const struct uprobe_site *s = all->sites;
+
+	while (s && s->key.pid != pid)
+		s = s->hh.next;
+	return s ? s->launches : LAUNCHES_FULL;
+}
+
 /* Return true if uprobes_late() was called for the process. */
 static bool is_late(const struct uprobe_sites *all, int pid)
 {
@@ -214,7 +250,8 @@ static int attach_all(struct probes *p, struct uprobe_site *s)
 		err = attach_some(p, s, 0, n, &s->link);
 	if (err || (p->late_classes && !is_late(p->sites, s->key.pid)))
 		return err;
-	return attach_toggle(p, s);
+	s->launches = launches_in(p->sites, s->key.pid);
+	return attach_launches(p, s);
 }
 
 static void too_many(struct probes *p, const struct uprobe_site *s)
@@ -290,6 +327,34 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	return 0;
 }
 
+int uprobes_attach_own(struct probes *p, struct dso *d, int pid)
+{
+	struct uprobe_sites *all = sites_of(p);
+	struct uprobe_site want, *s;
+	int err;
+
+	memset(&want, 0, sizeof(want));
+	want.key.dso = d;
+	want.key.pid = pid;
+	want.own = true;
+	want.filtered = uretprobe_unsafe(p, d, pid, said_filtered(all, pid));
+	want.launches = launches_in(all, pid);
+	HASH_FIND(hh, all->sites, &want.key, sizeof(want.key), s);
+	if (s || dso_fd(d) < 0 || count_fixed(&want) == d->scan.n)
+		return 0;
+	s = xcalloc(1, sizeof(*s));
+	*s = want;
+	err = attach_launches(p, s);
+	if (err) {
+		site_free(s);
+		return err;
+	}
+	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
+	d->processes++;
+	all->last = d;
+	return 0;
+}
+
 bool uprobes_share(struct probes *p, struct dso *d)
 {
 	struct uprobe_site want, *s;
@@ -318,16 +383,20 @@ bool uprobes_crowded(const struct probes *p, int processes)
 	return p->sites && p->sites->last && p->sites->last->processes >= processes;
 }
 
+static void toggle_failed(struct probes *p, const struct uprobe_site *s, int err)
+{
+	if (err == -ATTACH_TOO_MANY)
+		too_many(p, s);
+	else if (err != -ESRCH)	/* ESRCH: the process has ended */
+		warning(err, "cannot probe %s", s->key.dso->path);
+}
+
 static void toggle_in(struct probes *p, struct uprobe_site *s)
 {
 	int err = attach_toggle(p, s);
 
-	if (err == -ATTACH_TOO_MANY)
-		too_many(p, s);
-	else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
-		warning(err, "cannot probe %s", s->key.dso->path);
 	if (err)
-		remove_link(&s->toggle);
+		toggle_failed(p, s, err);
 }
 
 bool uprobes_toggle(struct probes *p, bool in)
@@ -377,6 +446,62 @@ bool uprobes_toggled_in(const struct probes *p)
 	return s != NULL;
 }
 
+bool uprobes_has_own(const struct probes *p, int pid)
+{
+	const struct uprobe_site *s = p->sites ? p->sites->sites : NULL;
+
+	while (s && s->key.pid != pid)
+		s = s->hh.next;
+	return s != NULL;
+}
+
+/* Detaches what is not part of it. */
+static void shed_out(struct uprobe_site *s)
+{
+	if (s->launches != LAUNCHES_FULL)
+		remove_link(&s->toggle);
+	if (s->launches != LAUNCHES_ENTRIES)
+		remove_link(&s->entries);
+}
+
+/* Prints no progress: this happens all the time.  Returns false if it is possible later. */
+static bool shed_in(struct probes *p, struct uprobe_site *s)
+{
+	struct progress *progress = p->helpers->progress;
+	bool hidden = progress->hidden;
+	int err;
+
+	progress->hidden = true;
+	err = attach_launches(p, s);
+	progress->hidden = hidden;
+	if (err == -EAGAIN || err == -ECANCELED)	/* ECANCELED: the tool is to end */
+		return false;
+	if (err)
+		toggle_failed(p, s, err);
+	return true;
+}
+
+bool uprobes_shed(struct probes *p, int pid, enum launch_level how)
+{
+	struct uprobe_sites *all = sites_of(p);
+	bool done = true;
+
+	for (struct uprobe_site *s = all->sites; s; s = s->hh.next) {
+		if (s->key.pid != pid || s->refused)
+			continue;
+		s->launches = how;
+		shed_out(s);
+	}
+	if (how == LAUNCHES_OUT)
+		return true;
+	if (link_pool_busy(all->pool))	/* a call would count twice */
+		return false;
+	for (struct uprobe_site *s = all->sites; s; s = s->hh.next)
+		if (s->key.pid == pid && !s->refused)
+			done &= shed_in(p, s);
+	return done;
+}
+
 static void remove_sites(struct uprobe_sites *all, int pid)
 {
 	struct uprobe_site *s, *next;
@@ -386,6 +511,19 @@ static void remove_sites(struct uprobe_sites *all, int pid)
 			continue;
 		HASH_DEL(all->sites, s);
 		s->key.dso->processes -= s->key.pid != 0;
+		site_free(s);
+	}
+}
+
+void uprobes_drop_own(struct probes *p)
+{
+	struct uprobe_site *s, *next;
+
+	HASH_ITER(hh, p->sites->sites, s, next) {
+		if (!s->own)
+			continue;
+		HASH_DEL(p->sites->sites, s);
+		s->key.dso->processes--;
 		site_free(s);
 	}
 }

@@ -13,6 +13,12 @@ struct probes;
  * up for now, see helper_pool.h. */
 int uprobes_attach(struct probes *p, struct dso *d, int pid);
 
+/* Probes only the file's launches in process pid, by links with COOKIE_OWN: see probe/split.h.  Returns as uprobes_attach(). */
+int uprobes_attach_own(struct probes *p, struct dso *d, int pid);
+
+/* Detaches all of these. */
+void uprobes_drop_own(struct probes *p);
+
 /* With -c: the same for all processes, by links with COOKIE_SHARED.  Returns false if that is not possible. */
 bool uprobes_share(struct probes *p, struct dso *d);
 
@@ -33,6 +39,17 @@ bool uprobes_late(struct probes *p, int pid);
 
 /* Return true if some of them are attached. */
 bool uprobes_toggled_in(const struct probes *p);
+
+/* How launches of kernels are probed, with p->sheds: as the tool does it, from the start; at the entry of the driver's function,
+ * by the program cuda_launch; not at all. */
+enum launch_level { LAUNCHES_FULL, LAUNCHES_ENTRIES, LAUNCHES_OUT };
+
+/* Changes this in a process with links of its own, or where one link is in all (0), also in files that it maps from now on.
+ * Detaches asynchronously; returns false if more is to be attached once that is done: call it again. */
+bool uprobes_shed(struct probes *p, int pid, enum launch_level how);
+
+/* Return true if the process has links of its own. */
+bool uprobes_has_own(const struct probes *p, int pid);
 
 /* Return true if probes are still being detached: their programs may run. */
 bool uprobes_detaching(const struct probes *p);

@@ -3,6 +3,7 @@
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "cudaexporter/counts.h"
+#include "model/probe_budget.h"
 #include "model/inflight.h"
 
 /* The most error series of a label set; further errors are "other". */
@@ -83,8 +84,10 @@ static struct cuda_process *process_of(struct counts *c, unsigned pid, unsigned 
 static bool read_values(void *ctx, const struct export_key *key, const struct export_values *values)
 {
 	struct counts *c = ctx;
-	const struct cuda_process *process = process_of(c, key->pid, key->program);
+	const struct cuda_process *process;
 
+	launch_estimates_add(&c->budget->estimates, key, values->count, false);
+	process = process_of(c, key->pid, key->program);
 	if (!process)
 		return false;
 	add(c, process, key, values);
@@ -141,13 +144,64 @@ static bool read_exemplar(void *ctx, const struct export_key *k, const struct ex
 	return process->over;
 }
 
+/* Launches that were not seen. */
+static void add_estimate(struct counts *c, struct launch_estimate *e)
+{
+	const struct cuda_process *process = processes_known(c->processes, e->key.pid, e->key.program);
+	const struct metric_labels labels = metric_labels(e->key.device, e->key.detail);
+	unsigned long long n;
+
+	if (!process || (c->only_over && !process->over))
+		return;
+	n = launch_estimate_value(e, clock_ns());
+	if (!n)
+		return;
+	count(process, METRIC_LAUNCHES, labels, n);
+	count(process, METRIC_LAUNCHES_ESTIMATED, labels, n);
+}
+
+static void add_budget(struct counts *c, const struct cuda_process *process)
+{
+	const struct probe_shares shares = probe_budget_shares(c->budget, process->key.pid);
+	unsigned long long ns;
+
+	if (process->over) {
+		ns = probe_budget_take_overhead(c->budget, process->key.pid);
+	} else {
+		ns = probe_budget_overhead_ns(c->budget, process->key.pid);
+		series_min(process->set, METRIC_LAUNCHES_PROBED, metric_labels(0, 0), shares.entry * 1e9);
+		series_min(process->set, METRIC_LAUNCHES_PROBED, metric_labels(1, 0), shares.returns * 1e9);
+	}
+	if (ns)
+		count(process, METRIC_OVERHEAD, (struct metric_labels){ 0 }, ns);
+}
+
+/* What --max-overhead needs, and what it costs the counts. */
+static void read_budget(struct counts *c)
+{
+	struct launch_estimate *e, *next;
+	struct cuda_process *process;
+
+	HASH_ITER(hh, c->budget->estimates.all, e, next) {
+		add_estimate(c, e);
+		if (!e->count)	/* its counts were those of a program that is over */
+			launch_estimates_drop(&c->budget->estimates, e);
+	}
+	for (process = c->processes->all; process; process = process->hh.next)
+		if (process->over || (!c->only_over && process->key.program))
+			add_budget(c, process);
+}
+
 void counts_read(struct counts *c, bool only_over)
 {
 	const struct export_reader reader = { c, read_values, read_error, read_exemplar };
 
 	c->only_over = only_over;
 	c->epoch = time_of_day() - clock_ns();
+	launch_estimates_begin(&c->budget->estimates);
 	export_maps_read(&c->maps, &reader);
+	if (c->budget->share)
+		read_budget(c);
 	processes_reap(c->processes);
 }
 

@@ -6,12 +6,14 @@
 #include "cudaexporter/processes.h"
 #include "model/export_maps.h"
 
+struct probe_budget;
 struct inflight;
 
 struct counts {
 	struct export_maps maps;
 	bool off_cpu;
 	struct processes *processes;
+	struct probe_budget *budget;		/* has estimates of launches; set by the exporter */
 	bool only_over;		/* only processes that are over are read */
 	unsigned long long epoch;	/* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
 };

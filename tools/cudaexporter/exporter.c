@@ -17,6 +17,7 @@ static void exporter_ended(void *ctx, int pid)
 	memory_metrics_forget(&e->memory, pid);
 	profiles_forget(&e->profiles, pid);
 	process_drop(&e->session->processes, pid);
+	probe_budget_ended(&e->budget, pid);
 }
 
 static void exporter_on_end(void *ctx, const struct process_event *event)
@@ -41,6 +42,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 		processes_seen(&e->processes, seen)->preexisting =
 			process_is_preexisting(&e->session->processes, seen->head.pid);
 		gpu_time_expect(&e->gpu.time, seen->head.pid);
+		probe_budget_seen(&e->budget, seen->head.pid);
 	} else if (!nccl_counts_record(&e->nccl, data, size)) {
 		memory_metrics_record(&e->memory, data);
 		profiles_memory(&e->profiles, data);
@@ -81,6 +83,7 @@ void exporter_tick(struct exporter *e)
 {
 	unsigned long long now = clock_ns();
 
+	probe_budget_tick(&e->budget);
 	kernel_counts_tick(&e->kernels);
 	gpu_counts_tick(&e->gpu);
 	if (now - e->swept < SWEEP_NS)
@@ -133,6 +136,7 @@ static void collect(struct exporter *e)
 	collect_info(e);
 	gpus_collect(&e->gpus, &e->processes, &e->memory);
 	probed_collect(&e->probed, &e->own);
+	self_budget(&e->self, &e->budget);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
 	e->collected = clock_ns();
@@ -215,6 +219,9 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	processes_init(&e->processes, exporter_ended, e);
 	memory_metrics_init(&e->memory, &e->processes, &session->processes);
 	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes);
+	e->budget = probes->budget;
+	e->counts.budget = &e->budget;
+	probe_budget_open(&e->budget);
 	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
 	profiles_open(&e->profiles, session);
 	e->kernels.profiles = e->profiles.wanted ? &e->profiles : NULL;
@@ -261,5 +268,6 @@ void exporter_free(struct exporter *e)
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);
+	probe_budget_free(&e->budget);
 	dso_free(&e->session->probes);	/* the last page may be made after session_finish() */
 }

@@ -12,6 +12,7 @@
 #include "cudaexporter/nccl_counts.h"
 #include "cudaexporter/profiles.h"
 #include "cudaexporter/self.h"
+#include "model/probe_budget.h"
 #include "model/inflight.h"
 
 struct session;
@@ -22,6 +23,7 @@ struct exporter {
 	struct label_set own;		/* of the exporter's own series: no labels */
 	struct processes processes;
 	struct counts counts;
+	struct probe_budget budget;
 	struct kernel_counts kernels;
 	struct gpu_counts gpu;
 	struct nccl_counts nccl;
@@ -50,6 +52,7 @@ struct exporter_limits {
 /* The maps and variables of the loaded BPF object. */
 struct exporter_probes {
 	struct export_maps counts;
+	struct probe_budget budget;
 	const struct bpf_map *kernel_counts, *kernel_quick;
 	struct shares *kernel_shares;
 	const unsigned long long *nccl_lost;

@@ -164,12 +164,19 @@ static struct cuda_process *counted_now(struct processes *c, struct cuda_process
 	return now;
 }
 
-struct cuda_process *processes_admit(struct processes *c, int pid, unsigned long long program)
+struct cuda_process *processes_known(const struct processes *c, int pid, unsigned long long program)
 {
 	const struct cuda_process_key key = { program, pid, 0 };
-	struct cuda_process *process = processes_find(c, pid), *known;
+	struct cuda_process *known;
 
 	HASH_FIND(hh, c->all, &key, sizeof(key), known);
+	return known;
+}
+
+struct cuda_process *processes_admit(struct processes *c, int pid, unsigned long long program)
+{
+	struct cuda_process *process = processes_find(c, pid), *known = processes_known(c, pid, program);
+
 	if (known)
 		return known;
 	if (process && !process->key.program && *process->is.comm && !has_changed(process))

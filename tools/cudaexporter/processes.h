@@ -55,6 +55,9 @@ struct cuda_process *processes_seen(struct processes *c, const struct export_see
  * ended and the record with its name is still to come. */
 struct cuda_process *processes_admit(struct processes *c, int pid, unsigned long long program);
 
+/* Returns the process that runs, or ran, the program; NULL: it is not known. */
+struct cuda_process *processes_known(const struct processes *c, int pid, unsigned long long program);
+
 /* Returns the live process with this pid, or NULL. */
 struct cuda_process *processes_find(const struct processes *c, int pid);
 

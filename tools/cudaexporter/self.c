@@ -16,6 +16,7 @@
 #include "cudaexporter/self.h"
 #include "elf/elf.h"
 #include "gputime/gpu_time.h"
+#include "model/probe_budget.h"
 #include "probe/probe_source.h"
 
 static const char *const lost_reasons[LOST_MAX] = {
@@ -64,6 +65,21 @@ static void collect_hits(struct self *s)
 			n += s->probes.hits[cpu][g];
 		series_count_live(s->set, METRIC_PROBE_HITS, metric_labels(g, 0), n);
 	}
+}
+
+void self_budget(struct self *s, const struct probe_budget *b)
+{
+	double ns = 0, hits = 0;
+
+	if (!b->share)
+		return;
+	for (const struct overhead_process *p = b->overhead.all; p; p = p->hh.next) {
+		ns += overhead_program_ns(p) * p->hits.hits;
+		hits += p->hits.hits;
+	}
+	series_add(s->set, METRIC_HIT_SECONDS, metric_text("part=\"trap\""), b->overhead.trap_ns);
+	if (hits)
+		series_add(s->set, METRIC_HIT_SECONDS, metric_text("part=\"program\""), ns / hits);
 }
 
 static void collect_times(struct self *s)

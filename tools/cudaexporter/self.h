@@ -8,6 +8,7 @@
 #include "api/cuda_api.h"
 #include "cudaexporter/memory_metrics.h"
 
+struct probe_budget;
 struct bpf_object;
 struct elf_probe;
 struct function;
@@ -51,6 +52,9 @@ struct probed {			/* starts zeroed, except for kind: how probes are attached */
 /* Call when the programs are loaded, and times and gpu are set.  Exits if the kernel refuses --self-time. */
 void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
 	       const struct self_probes *probes);
+
+/* Call in a round. */
+void self_budget(struct self *s, const struct probe_budget *b);
 
 /* Call last in a round, which has taken ns so far. */
 void self_collect(struct self *s, unsigned long long ns);

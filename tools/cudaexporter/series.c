@@ -14,7 +14,7 @@
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_INFO };
 
 /* METRIC_NS: nanoseconds, shown as seconds. */
-enum metric_unit { METRIC_ONE, METRIC_NS };
+enum metric_unit { METRIC_ONE, METRIC_NS, METRIC_RATIO };
 
 static const struct metric_info {
 	const char *name, *labels, *help;
@@ -92,9 +92,12 @@ static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 		print_device(f, l->a);
 		fprintf(f, "age=\"%llu\"", l->b);
 		return;
-	case METRIC_LAUNCHES:
+	case METRIC_LAUNCHES: case METRIC_LAUNCHES_ESTIMATED:
 		print_device(f, l->a);
 		fprintf(f, "kind=\"%s\"", l->b < LAUNCH_KIND_MAX ? kinds[l->b] : "kernel");
+		return;
+	case METRIC_LAUNCHES_PROBED:
+		fprintf(f, "probe=\"%s\"", l->a ? "return" : "entry");
 		return;
 	case METRIC_GRAPH_LAUNCHES:
 		fprintf(f, "known=\"%s\"", l->a ? "true" : "false");
@@ -344,6 +347,17 @@ void series_max(struct label_set *set, enum metric m, struct metric_labels label
 
 	if (s && value > s->live)
 		s->live = value;
+}
+
+void series_min(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value)
+{
+	struct series *s = series_of(set, m, labels, true);
+	bool first = s && s->round != set->table->round;
+
+	if (s && (first || value < s->live))
+		s->live = value;
+	if (s)
+		s->round = set->table->round;
 }
 
 void series_new_scraper(struct series_table *t, unsigned scraper)

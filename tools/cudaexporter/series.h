@@ -19,6 +19,7 @@ enum metric {
 /* What distinguishes a series from the others of its metric and label set, by the labels of the metric:
  * device,memory: a as in abi/device.h, b an enum cuda_memory     device,age: b in seconds
  * device,kind: b an enum launch_kind                             group: a an enum export_group
+ * probe: a 0 for the entry, 1 for the return
  * known: a 0 or 1                                                node: a an enum node_kind
  * function,error: a an enum cuda_id, b the error; a METRIC_OTHER: "other" both
  * error: a an enum cuda_lib, b the error                         function: a an enum cuda_id + 1, or 0: all
@@ -133,9 +134,10 @@ void series_observe(struct label_set *set, enum metric m, struct metric_labels l
 void series_exemplify(struct label_set *set, enum metric m, struct metric_labels labels,
 		      unsigned bucket, const struct exemplar *e);
 
-/* Set a gauge to the sum or the maximum of the values given in a round. */
+/* Set a gauge to the sum, the maximum or the minimum of the values given in a round. */
 void series_add(struct label_set *set, enum metric m, struct metric_labels labels, long long value);
 void series_max(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value);
+void series_min(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value);
 
 /* Remove a series, if it exists; all series of a label set; all series of a metric with this text. */
 void series_remove(struct label_set *set, enum metric m, struct metric_labels labels);

@@ -12,6 +12,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "cudatop/processes.h"
+#include "model/probe_budget.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
 
@@ -198,6 +199,7 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 	struct top_process *p = counted_by(t, key->pid, key->program, &drop);
 	const unsigned direction = key->detail & (EXPORT_ASYNC - 1);
 
+	launch_estimates_add(&t->budget->estimates, key, v->count, false);
 	if (!p)
 		return drop;
 	if (p->pid == t->detail.pid)
@@ -250,6 +252,24 @@ static void check(struct top_processes *t)
 	}
 }
 
+static void add_estimates(struct top_processes *t, unsigned long long now)
+{
+	struct launch_estimate *e, *next;
+	unsigned long long n;
+	struct top_process *p;
+
+	HASH_ITER(hh, t->budget->estimates.all, e, next) {
+		p = top_process_of(t, e->key.pid, e->key.program);
+		n = launch_estimate_value(e, now);
+		if (p && p->program == e->key.program) {
+			p->now.launches += n;
+			p->now.estimated += n;
+		}
+		if (!e->count)	/* its counts were those of a program that is over */
+			launch_estimates_drop(&t->budget->estimates, e);
+	}
+}
+
 void top_processes_read(struct top_processes *t)
 {
 	const struct export_reader reader = { .ctx = t, .values = read_values, .error = read_error };
@@ -264,7 +284,9 @@ void top_processes_read(struct top_processes *t)
 	for (struct top_process *p = t->former; p; p = p->hh.next)
 		p->now = (struct top_counts){ 0 };
 	t->detail.nparts = t->detail.nerrors = 0;
+	launch_estimates_begin(&t->budget->estimates);
 	export_maps_read(&t->maps, &reader);
+	add_estimates(t, now);
 }
 
 void top_processes_interval(struct top_processes *t)

@@ -10,12 +10,14 @@
 #include "model/export_maps.h"
 #include "proc/proc.h"
 
+struct probe_budget;
 struct process_event;
 struct process_table;
 
 /* Since tracing began. */
 struct top_counts {
 	unsigned long long launches, graphs;	/* graphs: of launches, those of CUDA graphs */
+	unsigned long long estimated;		/* of launches: those that were not seen, with --max-overhead */
 	unsigned long long copies[CUDA_DEFAULT + 1], bytes[CUDA_DEFAULT + 1];	/* by enum cuda_direction */
 	unsigned long long waits, wait_ns;	/* wait_ns: with waits that have not returned */
 	unsigned long long loads, load_ns;	/* of code; load_ns: with calls that have not returned */
@@ -66,6 +68,7 @@ struct top_process {
 struct top_processes {
 	struct process_table *table;	/* the session's */
 	struct export_maps maps;
+	struct probe_budget *budget;	/* has estimates of launches */
 	struct top_process *all;	/* by pid; for HASH_ITER(hh, ...), as are … */
 	struct top_process *former;	/* … those whose pid another one has taken in this interval, by program: they are over */
 	struct quota quota;
@@ -73,7 +76,7 @@ struct top_processes {
 	unsigned long long checked;	/* whether they live, ns */
 };
 
-/* Call when maps and table are set. */
+/* Call when maps, budget and table are set. */
 void top_processes_open(struct top_processes *t);
 void top_processes_free(struct top_processes *t);
 

@@ -104,6 +104,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->growth = now->held - (whole ? 0 : before->held);
 	r->launches = since(now->launches, before->launches, whole);
 	r->graphs = since(now->graphs, before->graphs, whole);
+	r->estimated = since(now->estimated, before->estimated, whole);
 	for (int d = 0; d <= CUDA_DEFAULT; d++) {
 		r->copies += since(now->copies[d], before->copies[d], whole);
 		r->bytes += since(now->bytes[d], before->bytes[d], whole);
@@ -258,14 +259,24 @@ static void device_range(char text[TOP_TEXT], unsigned long long devices)
 		snprintf(text, TOP_TEXT, "%d,%d%s", first, first + 1 + __builtin_ctzll(devices >> (first + 1)), n > 2 ? "+" : "");
 }
 
-static void rate_text(char text[TOP_TEXT], double rate)
+static void rate_text(char *text, double rate)
 {
+	const size_t size = TOP_TEXT - 1;	/* there may be a mark before it */
+
 	if (rate >= 1e6)
-		snprintf(text, TOP_TEXT, "%.1fM", rate / 1e6);
+		snprintf(text, size, "%.1fM", rate / 1e6);
 	else if (rate >= 1e5)
-		snprintf(text, TOP_TEXT, "%.0fk", rate / 1e3);
+		snprintf(text, size, "%.0fk", rate / 1e3);
 	else
-		snprintf(text, TOP_TEXT, rate && rate < 10 ? "%.1f" : "%.0f", rate);
+		snprintf(text, size, rate && rate < 10 ? "%.1f" : "%.0f", rate);
+}
+
+/* "~": not all launches were seen. */
+static void launch_text(char text[TOP_TEXT], const struct top_row *r)
+{
+	if (r->estimated)
+		*text++ = '~';
+	rate_text(text, r->launch_rate);
 }
 
 static void bytes_per_s(char text[TOP_TEXT], double rate)
@@ -303,7 +314,7 @@ static void set_texts(struct top_row *r)
 	snprintf(r->growth_text, TOP_TEXT, "%s", r->growth_rate ? out_change(r->growth_rate) : "0");
 	snprintf(r->host_text, TOP_TEXT, "%s", r->host || r->complete ? out_bytes(r->host) : "-");
 	snprintf(r->used_text, TOP_TEXT, "%s", out_amount(r->used, OUT_UNIT_BYTES));
-	rate_text(r->launch_text, r->launch_rate);
+	launch_text(r->launch_text, r);
 	bytes_per_s(r->htod_text, r->htod_rate);
 	bytes_per_s(r->dtoh_text, r->dtoh_rate);
 	bytes_per_s(r->copy_text, r->copy_rate);

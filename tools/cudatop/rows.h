@@ -33,7 +33,7 @@ struct top_row {
 	unsigned long long held, host, managed;	/* bytes */
 	long long growth;		/* of held */
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
-	unsigned long long launches, graphs, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
+	unsigned long long launches, graphs, estimated, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
 	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
 	bool grows;			/* held has had new maxima for some time, and lately */
 	unsigned long long calls;	/* in flight */

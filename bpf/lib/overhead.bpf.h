@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How often each process hits a probe, and how long the programs take: for --max-overhead. */
+#ifndef OVERHEAD_BPF_H
+#define OVERHEAD_BPF_H
+#include "lib/lost.bpf.h"
+#include "lib/shares.bpf.h"
+#include "lib/task.bpf.h"
+#include "abi/overhead.h"
+#include "abi/watch_event.h"
+
+/* Set by the tool. */
+const volatile bool overhead_wanted;
+
+BPF_HASH(overhead, __u32, struct overhead_hits, OVERHEAD_PROCESSES)
+
+/* Of overhead; user space gives back what it deletes. */
+struct shares overhead_shares SEC(".data.overhead_shares");
+
+BPF_HASH(launch_gates, __u32, __u8, OVERHEAD_OWN)
+
+/* Set by the tool at any time. */
+volatile struct launch_gate launch_gate SEC(".data.launch_gate");
+
+/* Return true if the program is to count a launch for this link.  While links are exchanged, a process has two.  returns: its
+ * return is wanted. */
+static __always_inline bool launch_link_counts(void *ctx, bool returns)
+{
+	const bool own = bpf_get_attach_cookie(ctx) & COOKIE_OWN;
+	__u32 pid = thread_pid(), how;
+	const __u8 *gate;
+
+	if (!own && !launch_gate.gated && !launch_gate.closed)
+		return true;
+	gate = bpf_map_lookup_elem(&launch_gates, &pid);
+	how = gate ? *gate : 0;
+	if (own != !!(how & LAUNCH_OWN))
+		return false;
+	return !returns || (!(how & LAUNCH_CLOSED) && !launch_gate.closed);
+}
+
+/* Of a thread: hits that are not counted yet. */
+struct overhead_thread {
+	__u32 hits, entries;
+};
+
+/* A program may be interrupted: longer runs are none of its own. */
+enum { OVERHEAD_RUN_NS = 100000 };
+
+/* Counts the hits of a thread up to the one that began then. */
+VERIFIED_ONCE int overhead_count(__u64 began, __u32 entries)
+{
+	__u64 ns = bpf_ktime_get_ns() - began;
+	__u32 pid = thread_pid();
+	struct overhead_hits *h = bpf_map_lookup_elem(&overhead, &pid), none = {};
+
+	if (!h) {
+		share_add(&overhead, &pid, &none, &none.share, &overhead_shares, OVERHEAD_PROCESSES);
+		h = bpf_map_lookup_elem(&overhead, &pid);
+	}
+	if (!h) {
+		lose(LOST_GROUP);
+		return 0;
+	}
+	__sync_fetch_and_add(&h->hits, OVERHEAD_STEP);
+	__sync_fetch_and_add(&h->ns, ns < OVERHEAD_RUN_NS ? ns : OVERHEAD_RUN_NS);
+	__sync_fetch_and_add(&h->entries, entries);
+	return 0;
+}
+
+/* Call where a program begins; pass the result to overhead_ends(). */
+static __always_inline __u64 overhead_begins(struct overhead_thread *t)
+{
+	if (!overhead_wanted || ++t->hits < OVERHEAD_STEP)
+		return 0;
+	t->hits = 0;
+	return bpf_ktime_get_ns();
+}
+
+/* Call where it ends. */
+static __always_inline void overhead_ends(struct overhead_thread *t, __u64 began)
+{
+	if (!began)
+		return;
+	overhead_count(began, t->entries);
+	t->entries = 0;
+}
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "model/probe_budget.h"
+#include "model/export_maps.h"
+#include "probe/launch_gates.h"
+#include "probe/probes.h"
+#include "probe/split.h"
+#include "probe/uprobes.h"
+
+#define MS_NS 1000000ull
+
+/* How often processes are looked at; how long a window lasts, at least; the longest time without one; how long a process has to
+ * need little before return probes come back; what it may save up. */
+static const unsigned long long TICK_NS = 250 * MS_NS, SOON_NS = 10 * MS_NS, WINDOW_NS = 50 * MS_NS, DRAIN_NS = 20 * MS_NS, BLIND_NS = 60000 * MS_NS,
+				CALM_NS = 10000 * MS_NS, SAVED_NS = 10000 * MS_NS, SHARE_NS = 30000 * MS_NS,
+				SPLIT_NS = 60000 * MS_NS;
+
+/* Of the budget: when more is probed again. */
+static const double ENOUGH = .5;
+
+/* Probes come back at three places of a launch: the runtime's function, its return, the driver's function. */
+enum { FULL_HITS = 3 };
+
+enum budget_state {
+	BUDGET_FULL,	/* everything is attached … */
+	BUDGET_MEASURED,	/* … for the last time: launches are measured before that */
+	BUDGET_OPEN,	/* entries of launches are attached */
+	BUDGET_DRAINED,	/* everything is attached, but launches are not counted: their returns go when they have returned */
+	BUDGET_CLOSED,	/* no launches, until `then` can be attached */
+};
+
+/* A process with links of its own, or all that share links (pid 0). */
+struct budget_group {
+	int pid;
+	enum budget_state state;
+	enum launch_level then;
+	bool windows;		/* entries cannot be attached all the time */
+	bool full;		/* after this window all is attached again */
+	unsigned long long since;	/* the state began, ns */
+	unsigned long long opened;	/* the last window, ns */
+	double poorest, saved_least;	/* of its processes: the least that one has left; less the cost of a window, ns */
+	double load, full_load;	/* the highest load of one, and with all probes */
+	unsigned n;		/* processes */
+	struct { double all, entry, returns; } shares[2];	/* ns: of the last SHARE_NS, and until now */
+	UT_hash_handle hh;
+};
+
+struct budget_process {
+	int pid;
+	double left;		/* of the budget, ns; negative: more than it had was spent */
+	double load, launch_load;	/* of a core, in the last interval */
+	double window_ns;	/* what it spent since the last window began */
+	UT_hash_handle hh;
+};
+
+static struct budget_group *group_find(const struct probe_budget *b, int pid)
+{
+	struct budget_group *g;
+
+	HASH_FIND_INT(b->groups, &pid, g);
+	return g;
+}
+
+/* Returns the group of a process; NULL if nothing of it was ever detached. */
+static struct budget_group *group_of(const struct probe_budget *b, int pid)
+{
+	return group_find(b, uprobes_has_own(b->probes, pid) ? pid : 0);
+}
+
+static struct budget_group *group_add(struct probe_budget *b, int pid)
+{
+	struct budget_group *g = group_find(b, pid);
+
+	if (g)
+		return g;
+	g = xcalloc(1, sizeof(*g));
+	g->pid = pid;
+	HASH_ADD_INT(b->groups, pid, g);
+	return g;
+}
+
+static struct budget_process *process_find(const struct probe_budget *b, int pid)
+{
+	struct budget_process *p;
+
+	HASH_FIND_INT(b->processes, &pid, p);
+	return p;
+}
+
+static struct budget_process *process_add(struct probe_budget *b, int pid)
+{
+	struct budget_process *p = process_find(b, pid);
+
+	if (p)
+		return p;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->left = b->share * SAVED_NS;
+	HASH_ADD_INT(b->processes, pid, p);
+	return p;
+}
+
+/* ---- Launches that are not seen */
+
+struct snapshot {
+	struct probe_budget *b;
+	const struct budget_group *g;
+};
+
+static bool in_group(const struct probe_budget *b, const struct budget_group *g, int pid)
+{
+	return group_of(b, pid) == g;
+}
+
+static bool snapshot_values(void *ctx, const struct export_key *key, const struct export_values *values)
+{
+	const struct snapshot *s = ctx;
+
+	if (launch_estimates_wants(key))
+		launch_estimates_add(&s->b->estimates, key, values->count, in_group(s->b, s->g, key->pid));
+	return false;
+}
+
+/* Calls fn for the estimates of the group, with counts of now. */
+static void snapshot(struct probe_budget *b, const struct budget_group *g, void (*fn)(struct launch_estimate *e, unsigned long long began,
+										unsigned long long now))
+{
+	struct snapshot s = { b, g };
+	const struct export_reader reader = { .ctx = &s, .values = snapshot_values };
+	unsigned long long now;
+
+	launch_estimates_begin(&b->estimates);
+	export_maps_read(b->maps, &reader);
+	now = clock_ns();
+	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next)
+		if (in_group(b, g, e->key.pid))
+			fn(e, g->opened, now);
+}
+
+static void window(struct launch_estimate *e, unsigned long long began, unsigned long long now)
+{
+	(void)began;
+	launch_estimate_window(e, now);
+}
+
+static void window_begins(struct probe_budget *b, struct budget_group *g)
+{
+	struct budget_process *p;
+
+	snapshot(b, g, window);
+	g->opened = clock_ns();
+	for (p = b->processes; p; p = p->hh.next)
+		if (in_group(b, g, p->pid))
+			p->window_ns = 0;
+}
+
+static void window_ends(struct probe_budget *b, struct budget_group *g)
+{
+	snapshot(b, g, launch_estimate_gap);
+}
+
+/* ---- What each process has left */
+
+static void spend(struct probe_budget *b, const struct overhead_process *o, double ns)
+{
+	struct budget_process *p = process_add(b, o->pid);
+
+	p->load = ns > 0 ? o->ns / ns : 0;
+	p->launch_load = ns > 0 ? o->launch_ns / ns : 0;
+	p->left += b->share * ns - o->ns;
+	p->window_ns += o->ns;
+	if (p->left > b->share * SAVED_NS)
+		p->left = b->share * SAVED_NS;
+}
+
+static void forget_ended(struct probe_budget *b)
+{
+	struct budget_process *p, *next;
+	struct budget_group *g, *next_group;
+
+	HASH_ITER(hh, b->processes, p, next) {
+		if (overhead_find(&b->overhead, p->pid))
+			continue;
+		HASH_DEL(b->processes, p);
+		free(p);
+	}
+	HASH_ITER(hh, b->groups, g, next_group) {
+		if (!g->pid || (process_find(b, g->pid) && uprobes_has_own(b->probes, g->pid)))
+			continue;
+		HASH_DEL(b->groups, g);
+		free(g);
+	}
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static void sum_up(struct probe_budget *b, struct budget_group *g, const struct budget_process *p)
+{
+	double window = least(p->window_ns, b->share * SAVED_NS * .9);
+
+	g->n++;
+	g->poorest = least(g->poorest, p->left);
+	g->saved_least = least(g->saved_least, p->left - window);
+	g->load = most(g->load, p->load);
+	g->full_load = most(g->full_load, p->load + (FULL_HITS - 1) * p->launch_load);
+}
+
+static void read_processes(struct probe_budget *b)
+{
+	double ns = overhead_read(&b->overhead);
+	bool busy = false;
+
+	for (struct overhead_process *o = b->overhead.all; o; o = o->hh.next)
+		spend(b, o, ns);
+	forget_ended(b);
+	for (struct budget_group *g = b->groups; g; g = g->hh.next) {
+		g->poorest = g->saved_least = b->share * SAVED_NS;
+		g->load = g->full_load = 0;
+		g->n = 0;
+	}
+	for (struct budget_process *p = b->processes; p; p = p->hh.next) {
+		sum_up(b, group_add(b, uprobes_has_own(b->probes, p->pid) ? p->pid : 0), p);
+		busy |= p->load > b->share / 4;
+	}
+	if (busy)
+		overhead_measure(&b->overhead);
+}
+
+/* What was spent before the probes went is forgiven: windows have their own account. */
+static void forgive(struct probe_budget *b, const struct budget_group *g)
+{
+	for (struct budget_process *p = b->processes; p; p = p->hh.next)
+		if (p->left < 0 && in_group(b, g, p->pid))
+			p->left = 0;
+}
+
+/* ---- What is attached */
+
+static void enter(struct budget_group *g, enum budget_state state)
+{
+	g->state = state;
+	g->since = clock_ns();
+}
+
+static void close_group(struct probe_budget *b, struct budget_group *g, enum launch_level then)
+{
+	uprobes_shed(b->probes, g->pid, LAUNCHES_OUT);
+	window_ends(b, g);
+	g->then = then;
+	enter(g, BUDGET_CLOSED);
+}
+
+static void full(struct probe_budget *b, struct budget_group *g)
+{
+	if (g->poorest >= 0)
+		return;
+	b->needed = clock_ns();
+	if (!g->pid && split_begin(b->probes))	/* only those above it are to lose probes */
+		return;
+	window_begins(b, g);
+	enter(g, BUDGET_MEASURED);
+}
+
+static void measured(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	if (now - g->since < WINDOW_NS)
+		return;
+	launch_gate_close(b->probes, g->pid, true);
+	window_ends(b, g);
+	enter(g, BUDGET_DRAINED);
+}
+
+static void drained(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	if (now - g->since < DRAIN_NS)
+		return;
+	forgive(b, g);
+	g->windows = false;
+	g->then = LAUNCHES_ENTRIES;
+	uprobes_shed(b->probes, g->pid, LAUNCHES_OUT);
+	enter(g, BUDGET_CLOSED);
+}
+
+/* Entries are attached all the time. */
+static void continuous(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	bool calm = !g->n || (g->full_load < b->share * ENOUGH && g->saved_least > 0 && now - g->since >= CALM_NS);
+
+	if (g->poorest >= 0 && !calm)
+		return;
+	g->windows = true;
+	g->full = calm;
+	window_begins(b, g);
+	enter(g, BUDGET_OPEN);
+}
+
+/* The highest load of a process in this window. */
+static double window_load(const struct probe_budget *b, const struct budget_group *g, unsigned long long now)
+{
+	double ns = 0;
+
+	for (const struct budget_process *p = b->processes; p; p = p->hh.next)
+		if (in_group(b, g, p->pid))
+			ns = most(ns, p->window_ns);
+	return ns / (now - g->opened);
+}
+
+static void open_window(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	if (now - g->since < WINDOW_NS)
+		return;
+	if (g->full) {
+		g->windows = g->full = false;
+		close_group(b, g, LAUNCHES_FULL);
+	} else if (window_load(b, g, now) < b->share * ENOUGH && g->poorest >= 0) {
+		g->windows = false;
+		enter(g, BUDGET_OPEN);
+	} else {
+		close_group(b, g, LAUNCHES_ENTRIES);
+	}
+}
+
+static void closed(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	if (g->windows && g->saved_least < 0 && now - g->since < BLIND_NS)
+		return;
+	if (!uprobes_shed(b->probes, g->pid, g->then))
+		return;
+	if (g->then == LAUNCHES_FULL)
+		launch_gate_close(b->probes, g->pid, false);
+	window_begins(b, g);
+	enter(g, g->then == LAUNCHES_FULL ? BUDGET_FULL : BUDGET_OPEN);
+}
+
+static void step(struct probe_budget *b, struct budget_group *g, unsigned long long now)
+{
+	switch (g->state) {
+	case BUDGET_FULL:
+		full(b, g);
+		break;
+	case BUDGET_MEASURED:
+		measured(b, g, now);
+		break;
+	case BUDGET_OPEN:
+		(g->windows ? open_window : continuous)(b, g, now);
+		break;
+	case BUDGET_DRAINED:
+		drained(b, g, now);
+		break;
+	case BUDGET_CLOSED:
+		closed(b, g, now);
+		break;
+	}
+}
+
+static bool is_soon(const struct budget_group *g)
+{
+	return g->state == BUDGET_MEASURED || g->state == BUDGET_DRAINED || (g->state == BUDGET_OPEN && g->windows) ||
+	       (g->state == BUDGET_CLOSED && (!g->windows || g->saved_least >= 0));
+}
+
+static void count_shares(struct budget_group *g, double ns)
+{
+	if (g->shares[1].all > SHARE_NS) {
+		g->shares[0] = g->shares[1];
+		memset(&g->shares[1], 0, sizeof(g->shares[1]));
+	}
+	g->shares[1].all += ns;
+	if (g->state <= BUDGET_OPEN)
+		g->shares[1].entry += ns;
+	if (g->state <= BUDGET_MEASURED)
+		g->shares[1].returns += ns;
+}
+
+void probe_budget_open(struct probe_budget *b)
+{
+	if (b->share)
+		overhead_open(&b->overhead);
+	b->ticked = clock_ns();
+}
+
+void probe_budget_tick(struct probe_budget *b)
+{
+	unsigned long long now = clock_ns(), ns = now - b->ticked;
+
+	if (!b->share || ns < (b->soon ? SOON_NS : TICK_NS))
+		return;
+	split_tick(b->probes);
+	b->ticked = now;
+	for (struct budget_group *g = b->groups; g; g = g->hh.next)
+		count_shares(g, ns);
+	read_processes(b);
+	b->soon = false;
+	for (struct budget_group *g = b->groups; g; g = g->hh.next) {
+		step(b, g, now);
+		b->soon |= is_soon(g);
+		if (g->state != BUDGET_FULL)
+			b->needed = now;
+	}
+	if (now - b->needed >= SPLIT_NS)
+		split_end(b->probes);
+}
+
+void probe_budget_seen(struct probe_budget *b, int pid)
+{
+	if (b->share)
+		split_seen(b->probes, pid);
+}
+
+void probe_budget_ended(struct probe_budget *b, int pid)
+{
+	struct budget_group *g = group_find(b, pid);
+
+	if (!b->share)
+		return;
+	split_ended(b->probes, pid);
+	if (!g || !split_is_on(b->probes))
+		return;
+	HASH_DEL(b->groups, g);	/* the next program's links are new */
+	free(g);
+}
+
+struct probe_shares probe_budget_shares(const struct probe_budget *b, int pid)
+{
+	const struct budget_group *g = b->share ? group_of(b, pid) : NULL;
+	double all = g ? g->shares[0].all + g->shares[1].all : 0;
+
+	if (all <= 0)
+		return (struct probe_shares){ 1, 1 };
+	return (struct probe_shares){
+		.entry = (g->shares[0].entry + g->shares[1].entry) / all,
+		.returns = (g->shares[0].returns + g->shares[1].returns) / all,
+	};
+}
+
+unsigned long long probe_budget_overhead_ns(const struct probe_budget *b, int pid)
+{
+	const struct overhead_process *p = b->share ? overhead_find(&b->overhead, pid) : NULL;
+
+	return p ? p->total : 0;
+}
+
+unsigned long long probe_budget_take_overhead(struct probe_budget *b, int pid)
+{
+	unsigned long long ns = probe_budget_overhead_ns(b, pid);
+
+	if (ns)
+		overhead_find(&b->overhead, pid)->total = 0;
+	return ns;
+}
+
+void probe_budget_free(struct probe_budget *b)
+{
+	struct budget_process *p, *next;
+	struct budget_group *g, *next_group;
+
+	HASH_ITER(hh, b->processes, p, next) {
+		HASH_DEL(b->processes, p);
+		free(p);
+	}
+	HASH_ITER(hh, b->groups, g, next_group) {
+		HASH_DEL(b->groups, g);
+		free(g);
+	}
+	launch_estimates_free(&b->estimates);
+	if (b->share)
+		overhead_free(&b->overhead);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/clock.h"
+#include "probe/launch_gates.h"
+#include "probe/probes.h"
+#include "probe/scan.h"
+#include "probe/share.h"
+#include "probe/split.h"
+#include "probe/uprobes.h"
+
+/* Calls that do not count any more for a link have returned after that. */
+static const unsigned long long DRAIN_NS = 20000000;
+
+static bool is_crowded(const struct probes *p)
+{
+	return uprobes_crowded(p, share_at(p));
+}
+
+/* The links for all count again. */
+static void undo(struct probes *p)
+{
+	p->split.on = false;
+	p->split.drains = clock_ns();
+	launch_gates_clear(p);
+}
+
+bool split_begin(struct probes *p)
+{
+	if (p->split.on)
+		return true;
+	if (p->pids || p->on_dso || p->attacher.kind == ATTACH_INJECT || p->split.crowded || p->split.drains)
+		return false;
+	p->split.on = true;
+	scan_all(p);
+	p->split.crowded |= is_crowded(p) || p->failure.text;
+	if (p->split.crowded)
+		undo(p);
+	else
+		p->split.drains = clock_ns();
+	return p->split.on;
+}
+
+void split_end(struct probes *p)
+{
+	if (!p->split.on)
+		p->split.crowded = false;	/* it may be tried again */
+	else if (!p->split.drains && uprobes_shed(p, 0, LAUNCHES_FULL))
+		undo(p);
+}
+
+bool split_is_on(const struct probes *p)
+{
+	return p->split.on;
+}
+
+void split_tick(struct probes *p)
+{
+	if (p->split.on && (p->split.crowded || is_crowded(p))) {
+		p->split.crowded = true;
+		split_end(p);
+	}
+	if (!p->split.drains || clock_ns() - p->split.drains < DRAIN_NS)
+		return;
+	p->split.drains = 0;
+	if (p->split.on)
+		uprobes_shed(p, 0, LAUNCHES_OUT);
+	else
+		uprobes_drop_own(p);
+}
+
+void split_seen(struct probes *p, int pid)
+{
+	if (p->split.on && !uprobes_has_own(p, pid))
+		scan_process(p, pid);
+}
+
+void split_ended(struct probes *p, int pid)
+{
+	launch_gate_drop(p, pid);
+	if (p->split.on)
+		uprobes_detach(p, pid);
+}

@@ -83,3 +83,16 @@ run "$bin/models" calls
 status 0
 json 1 '.what == "threads" and .got == 20011'
 json 1 '.what == "memory" and .got == 0'
+
+it "launches between two windows are those of the first, less those that were seen after it, and never fewer than before"
+run "$bin/models" estimates
+status 0
+got() { json 1 ".what == \"$1\" and .got == $2"; }
+got none 0
+got 'a window' 0
+got 'the end of it' 0
+got 'a gap' 202
+got 'a gap, and less' 202
+got 'a longer gap' 474
+got 'the next window' 474
+got 'a gap without launches' 474

@@ -16,6 +16,16 @@ run make -s "O=$O" bench-built
 status 0
 ! grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" || no "a warning"
 
+it "make bench: what tools cost PyTorch, if it is installed, and a C++ program"
+BENCH=quick run tests/bench/run programs
+status 0
+silent
+if grep -q 'PyTorch is not installed' "$tmp/out"; then
+	table 'What tools cost real programs' 31
+else
+	table 'What tools cost real programs' 62
+fi
+
 it "make bench: what a call costs, for each tool, place and attach kind that is asked for"
 cp tests/bench/results.md "$tmp/results" 2>/dev/null || : >"$tmp/results"
 BENCH=quick run tests/bench/run cost
@@ -56,4 +66,4 @@ table 'The interpreter' 5
 
 it "a part alone, or a quick look, leaves tests/bench/results.md as it is"
 [ ! -e tests/bench/results.md ] || cmp -s tests/bench/results.md "$tmp/results" || no "it is another"
-fails 1 'bench: time: expected cost or inject' tests/bench/run time
+fails 1 'bench: time: expected programs or cost' tests/bench/run time

@@ -5,7 +5,7 @@
 #include "models.h"
 
 static const struct { const char *name; void (*run)(void); } models[] = {
-	{ "calls", models_calls }, { "clocks", models_clocks }, { "launches", models_launches }, { "memory", models_memory }, { "quota", models_quota },
+	{ "calls", models_calls }, { "clocks", models_clocks }, { "estimates", models_estimates }, { "launches", models_launches }, { "memory", models_memory }, { "quota", models_quota },
 };
 
 int main(int argc, char **argv)

@@ -17,4 +17,7 @@ void models_calls(void);
 /* One clock of an SM against the one that all share: as models_quota(), in ns. */
 void models_clocks(void);
 
+/* Launches between the windows in which they are seen: as models_quota(). */
+void models_estimates(void);
+
 #endif

@@ -5,7 +5,7 @@
 #include "machine/returns.bpf.h"
 
 /* Return true if the kernel's list has it.  A function that was left by longjmp() stays there until another one is entered
- * with the same or a higher stack pointer (cleanup_return_instances() in kernel/events/uprobes.c).  Not static, as
+ * with the same or a higher stack pointer (kernel/events/uprobes.c, cleanup_return_instances).  Not static, as
  * frame_return(). */
 __noinline int is_listed(__u64 entry)
 {

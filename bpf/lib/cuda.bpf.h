@@ -203,8 +203,8 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 
 /* A tool that measures its overhead defines these, for the beginning and the end of each program. */
 #ifndef CUDA_HIT
-#define CUDA_HIT(t) 0
-#define CUDA_HIT_ENDS(t, began) ((void)(began))
+#define CUDA_HIT(t) ((void)(t))
+#define CUDA_HIT_ENDS(t) ((void)(t))
 #endif
 
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
@@ -213,27 +213,29 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_at(ctx);					\
-	__u64 began = t ? CUDA_HIT(t) : 0;					\
 	bool device;								\
 										\
+	if (t)									\
+		CUDA_HIT(t);							\
 	if (t && !CUDA_USDT_ENTER(ctx, t) && !entered_for_device(ctx, t, &device))	\
 		enter(ctx, t);							\
 	if (t)									\
-		CUDA_HIT_ENDS(t, began);					\
+		CUDA_HIT_ENDS(t);						\
 	return 0;								\
 }										\
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_at(ctx);					\
-	__u64 began = t ? CUDA_HIT(t) : 0;					\
 										\
+	if (t)									\
+		CUDA_HIT(t);							\
 	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
 	if (t && CUDA_BESIDE_ENDS(ctx, t))					\
 		CUDA_BESIDE_LEAVE(ctx, t);					\
 	if (t) {								\
 		left_for_device(ctx, t);					\
-		CUDA_HIT_ENDS(t, began);					\
+		CUDA_HIT_ENDS(t);						\
 	}									\
 	return 0;								\
 }										\
@@ -265,14 +267,13 @@ static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_at(ctx);					\
-	__u64 began;								\
 	int skips;								\
 										\
 	if (!t)									\
 		return 1;							\
-	began = CUDA_HIT(t);							\
+	CUDA_HIT(t);								\
 	skips = cuda_session_at(ctx, t);					\
-	CUDA_HIT_ENDS(t, began);						\
+	CUDA_HIT_ENDS(t);							\
 	return skips;								\
 }										\
 SEC("raw_tp/sched_process_exit") int thread_exit(void *ctx)			\

@@ -55,7 +55,7 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 					   struct inflight_call *to);
 #define INFLIGHT_TAKE export_inflight
 #define CUDA_HIT(t) overhead_begins(&(t)->data.overhead)
-#define CUDA_HIT_ENDS(t, began) overhead_ends(&(t)->data.overhead, began)
+#define CUDA_HIT_ENDS(t) overhead_ends(&(t)->data.overhead)
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
@@ -188,8 +188,8 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 	return inflight_outermost(t, to);
 }
 
-/* entry: the stack pointer at the function's entry; 0 at its return. */
-static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 entry)
+/* returns: at the function's return, not at its entry. */
+static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, bool returns)
 {
 	bool replays = export_nccl && nccl_captured && cuda_rows[id].handle;
 	struct export_values *v;
@@ -198,7 +198,7 @@ static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, 
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
 	if (export_kernels || (replays && t->data.capture))
-		export_kernel(ctx, t, key, id, entry);
+		export_kernel(ctx, t, key, id, returns);
 	if (t->data.capture)
 		return;
 	if (replays)
@@ -337,7 +337,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (ret)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
-			count_launch(ctx, t, &key, id, 0);
+			count_launch(ctx, t, &key, id, true);
 		else if (t->data.capture)
 			export_captured(t, class);
 		else if (class == CUDA_COPY)
@@ -375,7 +375,7 @@ static __always_inline void launch_entered(struct pt_regs *ctx, struct thread *t
 	t->data.device = launch_device(t, &cuda_rows[id]);
 	if (export_known(t, &t->data.reported, &key)) {
 		export_hit(CUDA_LAUNCH);
-		count_launch(ctx, t, &key, id, PT_REGS_SP(ctx));
+		count_launch(ctx, t, &key, id, false);
 	}
 	t->call.sp = 0;
 }
@@ -384,13 +384,12 @@ static __always_inline void launch_entered(struct pt_regs *ctx, struct thread *t
 SEC("uprobe") int cuda_launch(struct pt_regs *ctx)
 {
 	struct thread *t = thread_at(ctx);
-	__u64 began;
 
 	if (!t)
 		return 0;
-	began = CUDA_HIT(t);
+	CUDA_HIT(t);
 	launch_entered(ctx, t);
-	CUDA_HIT_ENDS(t, began);
+	CUDA_HIT_ENDS(t);
 	return 0;
 }
 

@@ -264,9 +264,10 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 		t->data.inside = row->func == 1 ? first : second;
 }
 
-/* Call when t->call, a launch, has succeeded; key is that of its count.  entry: as for stack_take(). */
+/* Call when t->call, a launch, has succeeded; key is that of its count.  returns: at its return, where
+ * there is room for what takes a call stack. */
 static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
-					  __u64 entry)
+					  bool returns)
 {
 	const struct cuda_args *row = &cuda_rows[id];
 	__u64 capture = t->data.capture;
@@ -281,8 +282,8 @@ static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t,
 		graph_captured(&k, &none, capture);
 		return;
 	}
-	if (export_stacks) {
-		n = stack_take(ctx, t->data.first.stack, entry);
+	if (export_stacks && returns) {
+		n = stack_take(ctx, t->data.first.stack, 0);
 		k.stack = stack_hash((void *)t->data.first.stack, n);
 	}
 	c = count_of(&t->data.first, &k, cuda_libs[id] == CUDA_DRV, stack_bytes(n));

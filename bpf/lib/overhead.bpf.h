@@ -38,9 +38,11 @@ static __always_inline bool launch_link_counts(void *ctx, bool returns)
 	return !returns || (!(how & LAUNCH_CLOSED) && !launch_gate.closed);
 }
 
-/* Of a thread: hits that are not counted yet. */
+/* Of a thread: hits that are not counted yet; when the program that is timed began, or 0.  Not on the stack, of which callers have
+ * much. */
 struct overhead_thread {
 	__u32 hits, entries;
+	__u64 began;
 };
 
 /* A program may be interrupted: longer runs are none of its own. */
@@ -67,22 +69,22 @@ VERIFIED_ONCE int overhead_count(__u64 began, __u32 entries)
 	return 0;
 }
 
-/* Call where a program begins; pass the result to overhead_ends(). */
-static __always_inline __u64 overhead_begins(struct overhead_thread *t)
+/* Call where a program begins. */
+static __always_inline void overhead_begins(struct overhead_thread *t)
 {
 	if (!overhead_wanted || ++t->hits < OVERHEAD_STEP)
-		return 0;
+		return;
 	t->hits = 0;
-	return bpf_ktime_get_ns();
+	t->began = bpf_ktime_get_ns();
 }
 
 /* Call where it ends. */
-static __always_inline void overhead_ends(struct overhead_thread *t, __u64 began)
+static __always_inline void overhead_ends(struct overhead_thread *t)
 {
-	if (!began)
+	if (!overhead_wanted || !t->began)
 		return;
-	overhead_count(began, t->entries);
-	t->entries = 0;
+	overhead_count(t->began, t->entries);
+	t->began = t->entries = 0;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "machine/trap_function.h"
 #include "model/overhead.h"
 
 /* Traps of a measurement; what is taken for one that cannot be measured, or that seems to cost nothing; bytes to read before
@@ -21,28 +22,8 @@ static const unsigned long long MEASURE_NS = 10000000000ull, CHECK_NS = 50000000
 
 /* ---- What a trap costs */
 
-/* As a compiler begins most functions; the kernel emulates the instruction at which it traps. */
-static __attribute__((naked, noinline)) void trapped(void)
-{
-	asm("push %rbp\n\t"
-	    "pop %rbp\n\t"
-	    "ret");
-}
-
-static __attribute__((naked, noinline)) void not_trapped(void)
-{
-	asm("push %rbp\n\t"
-	    "pop %rbp\n\t"
-	    "ret");
-}
-
-/* Compilers may put it before the function's code. */
-static const unsigned char *after_endbr64(const unsigned char *code)
-{
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return memcmp(code, endbr64, sizeof(endbr64)) ? code : code + sizeof(endbr64);
-}
+TRAP_FUNCTION(trapped);
+TRAP_FUNCTION(not_trapped);
 
 /* Sets *ctx, the address of code, to its offset in this program's file. */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -63,7 +44,7 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *ctx)
 
 static struct attachment *probe_self(struct overhead *o)
 {
-	unsigned long long at = (unsigned long)after_endbr64((const unsigned char *)trapped);
+	unsigned long long at = (unsigned long)trapped + TRAP_AT;
 	int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
 	struct attachment *a = NULL;
 

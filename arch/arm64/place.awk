@@ -8,6 +8,7 @@ function place(bytes,   words, at) {
 	else { at = 9 + stack; stack += words; used = 8 }	# nothing fills a gap in the registers
 	return at
 }
-function by_reference(bytes) { return bytes > 16 }
+# what is cut from a text would be compared as a text
+function by_reference(bytes) { return bytes + 0 > 16 }
 # the address at which a result of that size is stored is in x8, which is no argument
 function result_place() { return 0 }

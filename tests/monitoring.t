@@ -179,7 +179,8 @@ status 0
 lines 1 SUCCESS
 
 it "the options in them are the exporter's"
-grep -ohE -- '--[a-z][a-z.-]+' etc/default/cudaexporter etc/kubernetes/daemonset.yaml docs/kubernetes.md | sort -u >"$tmp/options"
+grep -hv '^docker ' etc/default/cudaexporter etc/kubernetes/daemonset.yaml docs/kubernetes.md |
+	grep -oE -- '--[a-z][a-z.-]+' | sort -u >"$tmp/options"
 if [ -x "$O/cudaexporter" ]; then
 	cudaexporter --help | grep -oE -- '--[a-z][a-z.-]+' | sort -u >"$tmp/has"
 	grep -vxFf "$tmp/has" "$tmp/options" >"$tmp/out"

@@ -75,7 +75,7 @@ kill -9 "$pid"
 of nccltop
 
 it "cudatop: each line is as the schema says"
-prints cudatop -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
+prints cudatop --tree -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
 prints cudatop --gpu-time -jc "$bin/mem launch 7"
 program "$bin/nccl" 2 wait lost
 tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"

@@ -132,7 +132,8 @@ own mem busy
 exports --comm "${own##*/}"
 endless "$own"
 for i in $(seq 40); do
-	"$own" malloc 3 4k sleep 10000000 >/dev/null 9>&- & pids="$pids $!"
+	# the first calls may be made before the new files of the libraries are probed
+	"$own" malloc 3 4k sleep 5000 malloc 3 4k sleep 5000 malloc 3 4k sleep 10000000 >/dev/null 9>&- & pids="$pids $!"
 done
 all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom")" -eq 41 ]; }
 until_true sampled "$loop"

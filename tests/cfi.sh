@@ -11,6 +11,32 @@ same() {
 	lines 1 "^$1: stacks $2 complete $2 frames [1-9][0-9]* .* wrong 0\$"
 }
 
+# unwound PROGRAM: by our rules as by libgcc; its output is left
+unwound() {
+	unwound=${1##*/}
+	it "$unwound is unwound as libgcc does it: deep, with alloca and aligned locals, on a thread, below qsort"
+	# shellcheck disable=SC2086 # the emulator has options
+	run $emulated "$1"
+	status 0
+	silent
+	for case in deep alloca aligned thread; do
+		same "$case" 1
+	done
+	same qsort '1[0-9]'
+	lines 1 '^deep: .* most (29|3[0-9]) '
+
+	it "$unwound: through a signal handler, on its own stack too"
+	for case in signal altstack; do
+		same "$case" 1
+		lines 1 "^$case: .* signals 1 "
+	done
+
+	it "$unwound: through assembly with CFI, and expressions"
+	for case in register stack expression; do
+		same "$case" 1
+	done
+}
+
 # as_readelf PROGRAM FILE [OF]: the rules of FILE at each row that readelf finds in OF are those
 as_readelf() {
 	program=$1

@@ -4,26 +4,7 @@
 . tests/cfi.sh
 
 for v in o2 o3 fp realign static; do
-	it "cfi-$v is unwound as libgcc does it: deep, with alloca and aligned locals, on a thread, below qsort"
-	run "$bin/cfi-$v"
-	status 0
-	silent
-	for case in deep alloca aligned thread; do
-		same "$case" 1
-	done
-	same qsort '1[0-9]'
-	lines 1 '^deep: .* most (29|3[0-9]) '
-
-	it "cfi-$v: through a signal handler, on its own stack too"
-	for case in signal altstack; do
-		same "$case" 1
-		lines 1 "^$case: .* signals 1 "
-	done
-
-	it "cfi-$v: through assembly with CFI, and expressions"
-	for case in register stack expression; do
-		same "$case" 1
-	done
+	unwound "$bin/cfi-$v"
 
 	it "cfi-$v: before each instruction, also of the PLT, the dynamic linker and libc"
 	same stepping '[1-9][0-9][0-9][0-9]'

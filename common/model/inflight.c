@@ -13,6 +13,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "bpf/map_backend.h"
+#include "machine/call.h"
 #include "machine/stub_registers.h"
 #include "model/inflight.h"
 #include "model/memory.h"
@@ -66,7 +67,7 @@ static void inflight_tell(struct inflight *r)
 /* Completes a call: the registers of the function's caller.  Return false if the thread has left the call. */
 static bool inflight_shared(struct inflight *r, struct inflight_call *c)
 {
-	unsigned long long from = c->stack.from, end = from + STUB_FRAME_END;
+	unsigned long long from = c->stack.from, end = from + CALL_POPS;
 	struct stub_frame *f;
 	bool in = false;
 

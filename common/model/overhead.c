@@ -22,6 +22,12 @@ static const unsigned long long MEASURE_NS = 10000000000ull, CHECK_NS = 50000000
 
 /* ---- What a trap costs */
 
+#define TRAP_FUNCTION(name)							\
+	void name(void);							\
+	asm(".pushsection .text\n\t.type " #name ", @function\n"		\
+	    #name ":\n\t.cfi_startproc\n\t" TRAP_FUNCTION_CODE "\n\t.cfi_endproc\n\t"	\
+	    ".size " #name ", . - " #name "\n\t.popsection")
+
 TRAP_FUNCTION(trapped);
 TRAP_FUNCTION(not_trapped);
 

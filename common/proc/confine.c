@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "machine/elf.h"
+#include "machine/syscalls.h"
 #include "proc/confine.h"
 
 enum { NOBODY = 65534 };

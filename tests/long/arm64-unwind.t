@@ -28,26 +28,7 @@ status 0
 # o2, o3, static: without frame pointers; record: as GCC does by itself; pac, leaf, bkey: return addresses are signed, in
 # leaf functions too, with the other key
 for v in $ways; do
-	it "cfi-$v is unwound as libgcc does it: deep, with alloca and aligned locals, on a thread, below qsort"
-	run $emulated "$arm/tests/bin/cfi-$v"
-	status 0
-	silent
-	for case in deep alloca aligned thread; do
-		same "$case" 1
-	done
-	same qsort '1[0-9]'
-	lines 1 '^deep: .* most (29|3[0-9]) '
-
-	it "cfi-$v: through a signal handler, on its own stack too"
-	for case in signal altstack; do
-		same "$case" 1
-		lines 1 "^$case: .* signals 1 "
-	done
-
-	it "cfi-$v: through assembly with CFI, and expressions"
-	for case in register stack expression; do
-		same "$case" 1
-	done
+	unwound "$arm/tests/bin/cfi-$v"
 done
 
 it "frame records have simple rules, except a signal's; return addresses alone have none"

@@ -20,6 +20,7 @@
 #include "abi/shares.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_api.h"
+#include "machine/call.h"
 #include "machine/stub_frame.h"
 #include "userspace/helpers.h"
 #include "shmmap/create.h"
@@ -102,7 +103,7 @@ static void thread_begin(struct shmmap_memory *m)
 static int copy(int (*session)(void *), unsigned long bytes, int kind, long result)
 {
 	struct { struct stub_frame stub; char caller[64]; } on_stack = { .stub.return_address = 0x1234 };
-	unsigned long entry = (unsigned long)on_stack.caller - STUB_FRAME_END;
+	unsigned long entry = (unsigned long)on_stack.caller - CALL_POPS;
 	machine_regs *regs = &on_stack.stub.regs;
 	int skip;
 

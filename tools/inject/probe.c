@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include "abi/lost.h"
 #include "inject/inject.h"
+#include "machine/call.h"
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 
@@ -86,7 +87,7 @@ static inline __attribute__((always_inline)) bool enters(struct injected *a, str
 /* The number of words is a guess: it is limited by the end of the stack. */
 static __attribute__((noinline, cold)) __u64 words_unsure(const struct stub_frame *f, const struct stub *s)
 {
-	__u64 from = PT_REGS_SP(&f->regs) + STUB_ARGS, to = from + 8ull * s->words, page = to & -(__u64)SMALLEST_PAGE;
+	__u64 from = PT_REGS_SP(&f->regs) + CALL_STACK, to = from + 8ull * s->words, page = to & -(__u64)SMALLEST_PAGE;
 
 	if (from < page && page < to && !sys_readable((void *)page))
 		return (page - from) / 8;

@@ -13,9 +13,7 @@ struct stub_frame {
 };
 
 enum {
-	STUB_FRAME_END = 0,		/* it ends so far above the stack pointer at the entry */
-	STUB_MARK = 24,			/* and its mark is so far below that */
-	STUB_ARGS = 0,			/* from there to the arguments on the stack */
+	STUB_MARK = 24,			/* the mark is so far below its end, which is CALL_POPS above the stack pointer at the entry */
 };
 
 /* Why the return is awaited, for the library. */

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The code of a function of which model/overhead.c measures what a trap costs, as compilers begin most functions: the kernel emulates the instruction. */
 #ifndef MACHINE_TRAP_FUNCTION_H
 #define MACHINE_TRAP_FUNCTION_H
 
-/* Defines void name(void): it begins as compilers begin most functions, and the kernel emulates the
- * instruction at which it traps. */
 enum { TRAP_AT = 4 };	/* bytes into the function: behind endbr64 */
-#define TRAP_FUNCTION(name) \
-	TRAP_FUNCTION_OF(name, "endbr64\n\tpush %rbp\n\t.cfi_adjust_cfa_offset 8\n\tpop %rbp\n\t.cfi_adjust_cfa_offset -8\n\tret")
-#define TRAP_FUNCTION_OF(name, code)						\
-	void name(void);							\
-	asm(".pushsection .text\n\t.type " #name ", @function\n"		\
-	    #name ":\n\t.cfi_startproc\n\t" code "\n\t.cfi_endproc\n\t"		\
-	    ".size " #name ", . - " #name "\n\t.popsection")
+#define TRAP_FUNCTION_CODE "endbr64\n\tpush %rbp\n\t.cfi_adjust_cfa_offset 8\n\tpop %rbp\n\t.cfi_adjust_cfa_offset -8\n\tret"
 
 #endif

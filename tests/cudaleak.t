@@ -632,7 +632,7 @@ if $it_has_tmux; then
 	equal "$(grep -n ' do_malloc' "$tmp/out" | cut -d: -f1)" 3
 	term send-keys r
 	on_screen '.'
-	until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q do_host"
+	until_true row3_shows "do_host"
 	term send-keys r
 	term send-keys p
 	on_screen '\[paused\]'
@@ -673,7 +673,7 @@ if $it_has_tmux; then
 	echo >&3
 	for key in m:device c:managed a:pool b:host g:host; do
 		term send-keys "${key%:*}"
-		until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q ${key#*:}" ||
+		until_true row3_shows "${key#*:}" ||
 			no "key ${key%:*}"
 	done
 	quit

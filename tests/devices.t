@@ -309,7 +309,7 @@ if command -v tmux >/dev/null; then
 	lines 1 ' 28\.0 KiB +44\.0 KiB .* 7 .* 2 device  < do_malloc'
 	lines 1 ' 40\.0 KiB +40\.0 KiB .* 5 .* - host    < do_host'
 	term send-keys d
-	until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q ' 2 device'"
+	until_true row3_shows " 2 device"
 	shot
 	equal "$(grep -oE ' [-0-9] (device|host) ' "$tmp/out" | tr -d '\n')" ' 2 device  3 device  - host '
 	term send-keys v

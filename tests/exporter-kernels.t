@@ -8,7 +8,7 @@ it_has_kern=true
 exports() {
 	names=$1 command=$2
 	shift 2
-	run cudaexporter --once --by comm --kernels "$names" "$@" -c "$command"
+	run cudaexporter --once --by comm --max-overhead off --kernels "$names" "$@" -c "$command"
 	status 0
 }
 

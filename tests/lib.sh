@@ -293,17 +293,22 @@ counts_once() {
 	sum "$3" "select(.func == \"$5\") | $2"
 }
 
-# screen WIDTH HEIGHT COMMAND: on a terminal, and then "ended STATUS"
+# screen WIDTH HEIGHT COMMAND: on a terminal, and then "ended STATUS".  Each has a socket of its own: a new session on the one
+# of a server that is ending would end with it.
+screens=0
 screen() {
 	term kill-server 2>/dev/null
+	screens=$((screens + 1))
 	LC_ALL=C.UTF-8 term -f /dev/null new-session -d -x "$1" -y "$2" "$3; echo ended \$?; sleep 100"
 }
-term() { tmux -S "$tmp/tmux" "$@"; }
+term() { tmux -S "$tmp/tmux.$screens" "$@"; }
 
 # shot: what is on it, into $tmp/out; on_screen REGEX: waits until a line of it matches
 shot() { term capture-pane -p >"$tmp/out"; }
 shows() { shot; grep -qE -- "$1" "$tmp/out"; }
 on_screen() { until_true shows "$1"; }
+# row3_shows REGEX: the first row of the table
+row3_shows() { term capture-pane -p | sed -n 3p | grep -qE -- "$1"; }
 
 # quit: the tool on the screen ends by its key q, then the screen and what program() began; $tmp/out has what was on it
 quit() {

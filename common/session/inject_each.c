@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,7 +13,8 @@
 #include "session/inject_each.h"
 #include "shmmap/create.h"
 
-enum { LIMIT_MS = 1000, MEMORY = 96 << 20 };
+/* The first answer also takes what the helper needs to load the library: on a busy or emulated machine, a second. */
+enum { LIMIT_MS = 1000, FIRST_LIMIT_MS = 5000, MEMORY = 96 << 20 };
 
 /* As in tools/inject/probes.h. */
 struct each { char *at; __u64 size, used; };
@@ -91,17 +94,21 @@ static void leave(struct inject_each *e)
 void *inject_each_run(struct inject_each *e, const char *program, unsigned pid, unsigned tid, size_t size, size_t *n)
 {
 	const struct request r = { e, program, pid, tid, size };
+	long limit_ms = e->helper.pid ? LIMIT_MS : FIRST_LIMIT_MS;
 	struct helper_answer a;
+	int err;
 
 	*n = 0;
-	if (helper_send(&e->helper, run, &r, sizeof(r), -1) && !helper_receive(&e->helper, LIMIT_MS, &a)) {
+	err = helper_send(&e->helper, run, &r, sizeof(r), -1) ? helper_receive(&e->helper, limit_ms, &a) : -errno;
+	if (!err) {
 		if (a.fd >= 0)
 			close(a.fd);	/* by none but a helper that was taken over */
 		*n = a.size;
 		return a.bytes;
 	}
 	if (!e->failed)
-		warning(0, "cannot read what the command's threads are doing: calls in flight may be missing");
+		warning(0, "cannot read what the command's threads are doing: %s; calls in flight may be missing",
+			err == -ETIME ? "no answer in time" : err == -EPIPE ? "the helper process has ended" : strerror(-err));
 	e->failed = true;
 	leave(e);
 	return NULL;

@@ -14,11 +14,17 @@ limit=1800
 # programs and kernel sign return addresses; QEMU's default algorithm takes three quarters of the time
 qemu='qemu-system-aarch64 -machine virt -cpu max,pauth-impdef=on -m 1024'
 
-# kernel, Debian's flavour, and the suites that have it: the newest of that series, or of all series if it is a word.
-# Pages have 4 KiB, with -16k 16 KiB
+# for kernels that are built (scripts/kernel-build): the machine as Linux's makefiles call it, the compiler's prefix, the
+# image, and options
+kernel_arch=arm64 compiler=aarch64-linux-gnu- image=Image
+options='ARM64_64K_PAGES ARM64_VA_BITS_48 ARM64_PTR_AUTH ARM64_BTI ARM64_SVE SERIAL_AMBA_PL011 SERIAL_AMBA_PL011_CONSOLE'
+
+# kernel, Debian's flavour, or that it is built from its source, and the suites that have it: the newest of that series, or of
+# all series if it is a word.  Pages have 4 KiB, with -16k 16, with -64k 64
 kernels='
 6.1	cloud-arm64 bookworm-security
 6.12	cloud-arm64 bookworm-security
 6.12-16k	arm64-16k bookworm-security
+6.12-64k	source trixie
 backports	cloud-arm64 trixie-backports
 '

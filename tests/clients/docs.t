@@ -25,11 +25,12 @@ cd "$home" || exit
 finetune.py 1000000 & train=$!
 pids="$pids $train"
 
-# normal: numbers, times, addresses and folders are not the same twice; nor are the bars of histograms
+# normal: numbers, times, addresses and folders are not the same twice; nor are the bars of histograms, nor whether a loaded
+# machine launches so often that launches are estimated (~)
 normal() {
 	# a process has the name of its last thread
 	sed -E 's/pt_autograd_0/python/; s/0x[0-9a-f]+/X/g; s:/[^ ()]*/([^ /]*\.py\:):\1:; s/module\.py:[0-9]+/module.py:N/; s/container\.py:[0-9]+/container.py:N/
-		/\.py:/!s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;:]|$)/N s\2/g; s/N (bytes|[KMGTP]iB)/N bytes/g
+		/\.py:/!s/~?[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;:]|$)/N s\2/g; s/N (bytes|[KMGTP]iB)/N bytes/g
 		s/N [kMGT]?B\/s/N B\/s/g; s/ (\?|-) / N /g; s/ (\?|-) / N /g; s/ Nk / N /; s/ (bytes|N|s)\/s/ N\/s/g; s/\|\**\|//; s/allocations?/allocations/g; s/ +/ /g; s/ $//'
 }
 

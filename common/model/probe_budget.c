@@ -14,7 +14,7 @@
 
 /* How often processes are looked at; how long a window lasts, at least; the longest time without one; how long a process has to
  * need little before return probes come back; what it may save up. */
-static const unsigned long long TICK_NS = 250 * MS_NS, SOON_NS = 10 * MS_NS, WINDOW_NS = 50 * MS_NS, DRAIN_NS = 20 * MS_NS, BLIND_NS = 60000 * MS_NS,
+static const unsigned long long TICK_NS = 250 * MS_NS, SOON_NS = 10 * MS_NS, WINDOW_NS = 50 * MS_NS, BLIND_NS = 60000 * MS_NS,
 				CALM_NS = 10000 * MS_NS, SAVED_NS = 10000 * MS_NS, SHARE_NS = 30000 * MS_NS,
 				SPLIT_NS = 60000 * MS_NS;
 
@@ -283,7 +283,7 @@ static void measured(struct probe_budget *b, struct budget_group *g, unsigned lo
 
 static void drained(struct probe_budget *b, struct budget_group *g, unsigned long long now)
 {
-	if (now - g->since < DRAIN_NS)
+	if (now - g->since < LAUNCH_DRAIN_NS)
 		return;
 	forgive(b, g);
 	g->windows = false;

@@ -6,6 +6,10 @@
 
 struct probes;
 
+/* ns.  A launch that was counted at its entry has most likely returned after this time, also one whose thread has waited for a
+ * CPU. */
+#define LAUNCH_DRAIN_NS 20000000ull
+
 /* From now on the process's launches are counted by its own links only.  Returns false if there are too many processes. */
 bool launch_gate_own(struct probes *p, int pid);
 

@@ -7,9 +7,6 @@
 #include "probe/split.h"
 #include "probe/uprobes.h"
 
-/* Calls that do not count any more for a link have returned after that. */
-static const unsigned long long DRAIN_NS = 20000000;
-
 static bool is_crowded(const struct probes *p)
 {
 	return uprobes_crowded(p, share_at(p));
@@ -58,7 +55,7 @@ void split_tick(struct probes *p)
 		p->split.crowded = true;
 		split_end(p);
 	}
-	if (!p->split.drains || clock_ns() - p->split.drains < DRAIN_NS)
+	if (!p->split.drains || clock_ns() - p->split.drains < LAUNCH_DRAIN_NS)
 		return;
 	p->split.drains = 0;
 	if (p->split.on)

@@ -18,7 +18,6 @@ mirrors() {
 # with a separate apt configuration, $conf; the machine's own are not touched.  $why it failed
 lists() {
 	dir=$cache/apt/$1 conf=$cache/apt/$1/apt.conf
-	[ -z "$(find "$dir/updated" -mtime -1 2>/dev/null)" ] || return 0
 	why="no package lists of $1: no Debian mirror in this machine's apt sources"
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/parts"
 	: >"$dir/status"
@@ -42,6 +41,7 @@ lists() {
 			Dir::Etc::netrcparts "/etc/apt/auth.conf.d";
 		END
 	} >"$conf"
+	[ -z "$(find "$dir/updated" -mtime -1 2>/dev/null)" ] || return 0
 	for uri in $(mirrors "$1"); do
 		echo "${2:-deb} [arch=$architecture signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" \
 			>"$dir/sources.list"

@@ -12,16 +12,18 @@
  *   replayN drvreplayN a graph of N kernels: 1 or 1000
  *   nccl               ncclAllReduce of 64 values, by a communicator of one rank for each thread
  * "kernels N" launches N kernels, each with its own name; "fail N" makes N launches that the
- * runtime refuses. */
+ * runtime refuses.  "step WORD N" makes N calls, each between two SIGUSR1 of the first thread, for steps.c; nothing is printed. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "cuda_api.h"
+#include "tests/step.h"
 #include "../sim/sim_nccl.h"
 
 enum { BATCH = 64, THREADS = 2 };
@@ -404,6 +406,37 @@ static void fail(int n)
 		call.cudaLaunchKernel(&module, grid, block, NULL, 0, NULL);
 }
 
+static void mark(unsigned long counter)
+{
+	pthread_sigqueue(pthread_self(), SIGUSR1, (union sigval){ .sival_ptr = (void *)counter });
+}
+
+/* After as many calls as the library and the tool need to know what they can know of the thread. */
+static void step(const struct word *word, int n)
+{
+	double stop = clock_of(CLOCK_MONOTONIC) + 20e6;
+
+	while (clock_of(CLOCK_MONOTONIC) < stop)
+		if (word->fn())
+			_exit(3);
+	for (int i = 0; i < n; i++) {
+		if (word->fn())
+			_exit(3);
+		mark(step_counter_stops(true));
+		word->fn();
+		mark(0);
+		step_counter_stops(false);
+	}
+}
+
+static const struct word *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(name, words[i].name))
+			return &words[i];
+	return NULL;
+}
+
 static void work(const char *line)
 {
 	struct result sum = { 0 };
@@ -416,10 +449,14 @@ static void work(const char *line)
 		kernels(job.threads);
 	if (n == 2 && !strcmp(name, "fail"))
 		fail(job.threads);
-	for (size_t i = 0; n >= 3 && i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(name, words[i].name))
-			continue;
-		job.word = &words[i];
+	if (sscanf(line, "step %15s %d", name, &job.threads) == 2) {
+		job.word = find(name);
+		if (job.word)
+			step(job.word, job.threads);
+		return;
+	}
+	job.word = n >= 3 ? find(name) : NULL;
+	if (job.word) {
 		pthread_barrier_wait(&begin);
 		pthread_barrier_wait(&end);
 	}

@@ -3,7 +3,9 @@
 # tests/rules.mk; gives BENCH_FILES.
 
 B_O := $(O)/bench
-BENCH_FILES := $(B_O)/caller $(B_O)/probe $(B_O)/program
+BENCH_FILES := $(B_O)/probe $(B_O)/program
+# tests/inject-cost.t has these, too
+TEST_FILES += $(B_O)/caller $(B_O)/steps
 
 $(B_O):
 	$(Q)mkdir -p $@
@@ -22,6 +24,9 @@ $(B_O)/probe: tests/bench/probe.c $(B_O)/reference.skel.h $(B_O)/common.skel.h $
 # with frame pointers and no frame optimized away: stacks are as deep as the source says
 $(B_O)/caller: tests/bench/caller.c | $(B_O)
 	$(Q)$(CC) $(T_CFLAGS) -iquote tests/workloads $< -pthread -ldl -o $@
+
+$(B_O)/steps: tests/bench/steps.c | $(B_O)
+	$(Q)$(CC) $(T_CFLAGS) $< -o $@
 
 $(B_O)/program: tests/bench/program.cpp | $(B_O)
 	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -MMD -MP $< -ldl -o $@

@@ -118,9 +118,10 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 		__sync_fetch_and_add(&s->failed, 1);
 		return;
 	}
-	__sync_fetch_and_add(&s->count, 1);
-	__sync_fetch_and_add(&s->sum, value);
-	__sync_fetch_and_add(&s->ns, ns);
+	if (value)
+		__sync_fetch_and_add(&s->sum, value);
+	if (ns)
+		__sync_fetch_and_add(&s->ns, ns);
 	aggregate_hist(&s->hist, shown);
 	aggregate_raise(&s->least, ~shown);
 	aggregate_raise(&s->most, shown);

@@ -236,26 +236,30 @@ static __always_inline void bytes_enter(const struct call *call, __u64 id, struc
 }
 
 /* Call for a copy inside the one in flight, the driver's inside the runtime's: it may know more. */
-static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct bytes *b)
+static __always_inline bool bytes_nested(struct pt_regs *ctx, __u64 id, struct bytes *b)
 {
 	const struct cuda_args *row;
+	bool changed = false;
 	__u32 direction;
 
 	if (id >= CUDA_ID_MAX)
-		return;
+		return false;
 	id = checked(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] != CUDA_COPY)
-		return;
+		return false;
 	row = &cuda_rows[id];
 	if (b->direction == CUDA_DEFAULT) {
 		direction = direction_of(row, 4, CALL_ARG(ctx, 1));
-		if (direction != CUDA_DEFAULT)
+		changed = direction != CUDA_DEFAULT;
+		if (changed)
 			b->direction = direction;
 	}
 	if (b->elements && row->shape == CUDA_PARAMS && row->params == 1 && !row->count) {
 		b->n = piece(CALL_ARG(ctx, 1) + row->size_at, false);
 		b->elements = false;
+		changed = true;
 	}
+	return changed;
 }
 
 /* The number of bytes; call at the return. */

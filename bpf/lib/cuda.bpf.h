@@ -34,9 +34,9 @@ struct thread {
 
 BPF_TASK_STORAGE(threads, struct thread)
 
-/* A tool may define it to handle a call inside the one in flight. */
+/* A tool may define it to handle a call inside the one in flight: true if it has changed the latter. */
 #ifndef CUDA_NESTED
-#define CUDA_NESTED(ctx, t, id) ((void)0)
+#define CUDA_NESTED(ctx, t, id) false
 #endif
 
 /* Call when the thread has changed its call: with --attach inject, others read a copy.  sp is set last: a reader finds a
@@ -51,10 +51,13 @@ static __always_inline void call_show(const struct thread *t)
 	storage_show(&threads, task, &t->call.sp, sizeof(t->call.sp));
 }
 
-static __always_inline void device_show(const struct thread *t)
+/* The same for its device, which was this before. */
+static __always_inline void device_show_changed(const struct thread *t, __u64 place, __u32 device)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
+	if (t->device.place == place && t->device.device == device)
+		return;
 	storage_show(&threads, task, &t->device.place, sizeof(t->device.place));
 	storage_show(&threads, task, &t->device.device, sizeof(t->device.device));
 }
@@ -95,7 +98,8 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	if (t->call.sp) {
 		/* the same stack: the traced function ended with a jump to another one */
 		if (sp <= t->call.sp && is_armed(t->call.sp)) {
-			CUDA_NESTED(ctx, t, id);
+			if (CUDA_NESTED(ctx, t, id))
+				call_show(t);
 			return false;
 		}
 		lose(LOST_RETURN);
@@ -242,6 +246,8 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 /* 1 at an entry: does not arm the return */					\
 static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t)	\
 {										\
+	const __u64 sp = t->call.sp, place = t->device.place;			\
+	const __u32 on = t->device.device;					\
 	bool ends, beside, device;						\
 										\
 	if (CUDA_USDT_ENTER(ctx, t))						\
@@ -251,8 +257,9 @@ static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t
 	if ((!ends && !beside && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
 		if (!entered_for_device(ctx, t, &device))			\
 			device |= enter(ctx, t);				\
-		call_show(t);							\
-		device_show(t);							\
+		if (t->call.sp != sp || sp == PT_REGS_SP(ctx))			\
+			call_show(t);						\
+		device_show_changed(t, place, on);				\
 		return !device;							\
 	}									\
 	if (ends)								\
@@ -260,8 +267,9 @@ static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t
 	if (beside)								\
 		CUDA_BESIDE_LEAVE(ctx, t);					\
 	left_for_device(ctx, t);						\
-	call_show(t);								\
-	device_show(t);								\
+	if (ends)								\
+		call_show(t);							\
+	device_show_changed(t, place, on);					\
 	return 0;								\
 }										\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\

@@ -49,7 +49,7 @@ struct pt_regs;
 struct thread;
 struct task_struct;
 struct inflight_call;
-static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+static __always_inline bool export_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 #define CUDA_NESTED export_nested
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
 					   struct inflight_call *to);
@@ -166,19 +166,20 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+static __always_inline bool export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	__u64 outer = t->call.id;
 	unsigned char class;
 
 	if (outer >= CUDA_ID_MAX)
-		return;
+		return false;
 	class = cuda_classes[bounded(outer, CUDA_ID_MAX - 1)];
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (class == CUDA_COPY)
-		bytes_nested(ctx, id, &t->call.data.bytes);
-	else if (export_kernels && class == CUDA_LAUNCH && cuda_classes[id] == CUDA_LAUNCH)
+		return bytes_nested(ctx, id, &t->call.data.bytes);
+	if (export_kernels && class == CUDA_LAUNCH && cuda_classes[id] == CUDA_LAUNCH)
 		export_launch_inside(ctx, t, id);
+	return false;
 }
 
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,

@@ -90,12 +90,12 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 
 /* Copies a changed part of a thread's storage to where the tool reads it. */
 static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task,
-								 const void *at, __u32 size)
+								 const void *at, const __u32 size)
 {
 	const struct shmmap_map *m = inject_map_of(map);
 
 	if (LIKELY(m && task->own))
-		inject_copy(m->at + (__u64)task->index * m->stride + ((const char *)at - task->own - m->own), at, size);
+		inject_copy_words(m->at + (__u64)task->index * m->stride + ((const char *)at - task->own - m->own), at, size);
 }
 #define storage_show inject_show
 

@@ -82,4 +82,17 @@ static inline void inject_copy(void *to, const void *from, __u64 n)
 	__builtin_memcpy(to, from, n);
 }
 
+/* The same for a few words, without a loop: n is a constant multiple of 4. */
+static inline __attribute__((always_inline)) void inject_copy_words(void *to, const void *from, const __u32 n)
+{
+	char *t = to;
+	const char *f = from;
+
+	#pragma clang loop unroll(full)
+	for (__u32 i = 0; i < n / 8; i++)
+		((volatile __u64 *)t)[i] = ((const __u64 *)f)[i];	/* volatile: compilers make a call of memcpy() of it */
+	if (n % 8)
+		*(volatile __u32 *)(t + n - 4) = *(const __u32 *)(f + n - 4);
+}
+
 #endif

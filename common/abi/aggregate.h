@@ -23,8 +23,9 @@ struct aggregate_key {
  * nanoseconds, and in ns the bytes of the calls that succeeded; CALLS_BYTES has values in bytes. */
 enum { CALLS_TIMES, CALLS_BYTES };
 
+/* How many calls succeeded is the sum of the histogram's slots: each number costs a call an atomic operation. */
 struct aggregate_values {
-	unsigned long long count, failed;
+	unsigned long long unused, failed;	/* unused: so that the slots begin a cache line */
 	unsigned long long sum, ns;
 	unsigned long long least, most;	/* of the values in the histogram; least: its complement,
 					 * so that both start at 0 */

@@ -27,12 +27,18 @@ void hist_add(struct hist *h, unsigned long long value, unsigned long long n)
 		h->mixed[slot / 64] |= 1ull << slot % 64;
 }
 
-void hist_join(struct hist *to, const struct hist *from)
+unsigned long long hist_join(struct hist *to, const struct hist *from)
 {
-	for (int i = 0; i < HIST_SLOTS; i++)
-		add_up(&to->slots[i], from->slots[i]);
+	unsigned long long all = 0, n;
+
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		n = from->slots[i];
+		add_up(&to->slots[i], n);
+		add_up(&all, n);
+	}
 	for (int i = 0; i < HIST_WORDS; i++)
 		to->mixed[i] |= from->mixed[i];
+	return all;
 }
 
 void hist_rows(const struct hist *h, unsigned long long rows[HIST_ROWS])

@@ -28,9 +28,10 @@ static inline unsigned int hist_row_of(unsigned long long value)
 unsigned long long hist_row_low(unsigned int row);
 unsigned long long hist_row_high(unsigned int row);
 
-/* Adds a value n times, and all of another.  Counts that are too large stay at 2^64 - 1. */
+/* Adds a value n times, and all of another, of which it returns the number of values.  Counts that are too large stay at
+ * 2^64 - 1. */
 void hist_add(struct hist *h, unsigned long long value, unsigned long long n);
-void hist_join(struct hist *to, const struct hist *from);
+unsigned long long hist_join(struct hist *to, const struct hist *from);
 
 /* Sets the rows. */
 void hist_rows(const struct hist *h, unsigned long long rows[HIST_ROWS]);

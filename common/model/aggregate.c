@@ -119,17 +119,17 @@ static void add_values(struct aggregates *aggregates, const struct aggregate_key
 {
 	struct aggregate_group group = group_key(NULL, key, key->series);
 	struct aggregate *g = find(aggregates, &group) ?: add(aggregates, &group);
+	unsigned long long n = hist_join(&g->hist, &t->hist);
 
 	set_comm(g, t->comm);
-	g->count += t->count;
+	g->count += n;
 	g->failed += t->failed;
 	g->sum += t->sum;
 	g->ns += t->ns;
-	if (t->count && ~t->least < g->least)
+	if (n && ~t->least < g->least)
 		g->least = ~t->least;
 	if (t->most > g->most)
 		g->most = t->most;
-	hist_join(&g->hist, &t->hist);
 }
 
 static void collect_one(void *ctx, const void *key, const void *values)

@@ -126,17 +126,18 @@ static int copy(int (*session)(void *), unsigned long bytes, int kind, long resu
 	return skip;
 }
 
-/* What is counted of host-to-device copies, of all lanes. */
+/* What is counted of host-to-device copies, of all lanes; all are in slot 0 then. */
 static struct aggregate_values counted(const struct shmmap_map *slots)
 {
-	struct aggregate_values all = { .count = 0 };
+	struct aggregate_values all = { .failed = 0 };
 
 	for (__u32 i = 0; i < slots->max_entries; i++) {
 		const struct aggregate_slot *s = (void *)(slots->at + (__u64)i * slots->stride);
 
 		if (s->slot.state != SLOT_TAKEN || s->key.key != 1)
 			continue;
-		all.count += s->values.count;
+		for (int j = 0; j < HIST_SLOTS; j++)
+			all.hist.slots[0] += s->values.hist.slots[j];
 		all.sum += s->values.sum;
 		all.failed += s->values.failed;
 		memcpy(all.comm, s->values.comm, sizeof(all.comm));
@@ -167,7 +168,7 @@ static void check_threads(struct shmmap_memory *m, int (*session)(void *), const
 	for (int i = 0; i < 7; i++)
 		pthread_join(thread[i], NULL);
 	after = counted(slots);
-	check(after.count - before.count == 7 * 10007, "seven threads' copies are counted");
+	check(after.hist.slots[0] - before.hist.slots[0] == 7 * 10007, "seven threads' copies are counted");
 	check(after.sum - before.sum == 7 * 10007 * 100, "and their bytes");
 }
 
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
 	check(!copy(session, 5, 1, 0), "and one that is too small");
 	check(!copy(session, 77, 1, 2), "and one that fails");
 	v = counted(slots);
-	check(v.count == 2 && v.sum == 5096 && v.failed == 1, "two copies of 5096 bytes are counted, and a failure");
+	check(v.hist.slots[0] == 2 && v.sum == 5096 && v.failed == 1, "two copies of 5096 bytes are counted, and a failure");
 	check(!strcmp(v.comm, "unit"), "with the thread's comm");
 	check(skel->data_lost->lost[LOST_RETURN] == 0, "nothing is lost");
 	check_threads(m, session, slots);

@@ -142,6 +142,12 @@ void *memcpy(void *to, const void *from, unsigned long n)
 		copy_large(to, from, n);
 		return to;
 	}
+	for (; n >= 32; n -= 32, t += 32, f += 32) {
+		((volatile __u64 *)t)[0] = ((const __u64 *)f)[0];
+		((volatile __u64 *)t)[1] = ((const __u64 *)f)[1];
+		((volatile __u64 *)t)[2] = ((const __u64 *)f)[2];
+		((volatile __u64 *)t)[3] = ((const __u64 *)f)[3];
+	}
 	for (; n >= 8; n -= 8, t += 8, f += 8)
 		*(volatile __u64 *)t = *(const __u64 *)f;
 	for (; n; n--)

@@ -132,6 +132,7 @@ cat >"$tmp/once" <<-'END'
 	common/base/die.c
 	common/base/hash.c
 	common/bpf/map_backend.c	where they are, as libbpf is asked
+	common/bpf/map_backend.c	how many lanes they have, as libbpf is asked for CPUs
 	common/cli/out.c
 	common/cli/out.c
 	common/cli/top_screen.c

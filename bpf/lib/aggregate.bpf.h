@@ -79,12 +79,13 @@ static __noinline struct aggregate_values *aggregate_new(const struct aggregate_
 	return s;
 }
 
-/* The key's values; NULL if there are too many. */
-static __always_inline struct aggregate_values *aggregate_find(const struct aggregate_key *key)
+/* The key's values; NULL if there are too many.  Sets *own: see slot_add(). */
+static __always_inline struct aggregate_values *aggregate_find(const struct aggregate_key *key, bool *own)
 {
 	struct aggregate_slot *q = aggregate_slots_at(key);
 	struct aggregate_values *s;
 
+	*own = q && slot_is_own();
 	if (q) {
 		if (!q->values.comm[0])
 			thread_comm(q->values.comm);
@@ -94,13 +95,13 @@ static __always_inline struct aggregate_values *aggregate_find(const struct aggr
 	return s ?: aggregate_new(key);
 }
 
-static __always_inline void aggregate_hist(struct hist *h, __u64 value)
+static __always_inline void aggregate_hist(struct hist *h, __u64 value, bool own)
 {
 	__u32 shift = hist_shift(highest_bit(value), HIST_BITS);
 	__u64 slot = bounded(hist_slot(value, shift, HIST_BITS), HIST_SLOTS - 1), bit = 1ull << (slot & 63);
 	__u64 *mixed = &h->mixed[slot / 64];
 
-	__sync_fetch_and_add(&h->slots[slot], 1);
+	slot_add(own, &h->slots[slot], 1);
 	if (value >> shift << shift != value && !(*(volatile __u64 *)mixed & bit))
 		__sync_fetch_and_or(mixed, bit);
 }
@@ -108,7 +109,8 @@ static __always_inline void aggregate_hist(struct hist *h, __u64 value)
 static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
 					  __u64 shown, bool failed)
 {
-	struct aggregate_values *s = aggregate_find(key);
+	bool own;
+	struct aggregate_values *s = aggregate_find(key, &own);
 
 	if (!s) {
 		lose(LOST_GROUP);
@@ -119,10 +121,10 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 		return;
 	}
 	if (value)
-		__sync_fetch_and_add(&s->sum, value);
+		slot_add(own, &s->sum, value);
 	if (ns)
-		__sync_fetch_and_add(&s->ns, ns);
-	aggregate_hist(&s->hist, shown);
+		slot_add(own, &s->ns, ns);
+	aggregate_hist(&s->hist, shown, own);
 	aggregate_raise(&s->least, ~shown);
 	aggregate_raise(&s->most, shown);
 }

@@ -55,6 +55,9 @@ struct call {
  * change.  The kernel has one storage. */
 #ifndef storage_show
 #define storage_show(map, task, at, size) ((void)(task))
+/* In two steps, for several parts: where that is in the copy, or NULL; and a part. */
+#define storage_shown(map, task, at) ((void)(task), NULL)
+#define storage_show_part(to, from, size) ((void)0)
 #endif
 
 /* A function that few calls need: with --attach inject the others then have fewer registers to save. */

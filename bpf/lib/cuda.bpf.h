@@ -44,11 +44,14 @@ BPF_TASK_STORAGE(threads, struct thread)
 static __always_inline void call_show(const struct thread *t)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct call *shown = storage_shown(&threads, task, &t->call);
 
+	if (!shown)
+		return;
 	if (t->call.sp)
-		storage_show(&threads, task, &t->call.start, sizeof(t->call) - offsetof(struct call, start));
+		storage_show_part(&shown->start, &t->call.start, sizeof(t->call) - offsetof(struct call, start));
 	ordered();
-	storage_show(&threads, task, &t->call.sp, sizeof(t->call.sp));
+	storage_show_part(&shown->sp, &t->call.sp, sizeof(t->call.sp));
 }
 
 /* The same for its device, which was this before. */
@@ -150,6 +153,13 @@ static __always_inline void call_left(void)
 		call_dropped(t);
 }
 
+/* With --attach inject, whether this is a return costs nothing to know, and what is called at an entry and at a return are functions,
+ * which have fewer registers to save. */
+#ifndef SESSION_RETURNS_CHEAP
+#define SESSION_RETURNS_CHEAP 0
+#define SESSION_PART static __always_inline
+#endif
+
 /* Return true in a session program if this is the return.  The address of the probe is known at
  * both, and at an entry the thread is at it.  The signature of bpf_session_is_return() differs between
  * kernels (6.13 to 6.19 and 7.0). */
@@ -243,25 +253,24 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 	}									\
 	return 0;								\
 }										\
-/* 1 at an entry: does not arm the return */					\
-static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t)	\
+SESSION_PART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)	\
 {										\
 	const __u64 sp = t->call.sp, place = t->device.place;			\
 	const __u32 on = t->device.device;					\
-	bool ends, beside, device;						\
+	bool device;								\
 										\
-	if (CUDA_USDT_ENTER(ctx, t))						\
-		return 1;							\
-	ends = call_ends(ctx, t);						\
-	beside = CUDA_BESIDE_ENDS(ctx, t);					\
-	if ((!ends && !beside && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
-		if (!entered_for_device(ctx, t, &device))			\
-			device |= enter(ctx, t);				\
-		if (t->call.sp != sp || sp == PT_REGS_SP(ctx))			\
-			call_show(t);						\
-		device_show_changed(t, place, on);				\
-		return !device;							\
-	}									\
+	if (!entered_for_device(ctx, t, &device))				\
+		device |= enter(ctx, t);					\
+	if (t->call.sp != sp || sp == PT_REGS_SP(ctx))				\
+		call_show(t);							\
+	device_show_changed(t, place, on);					\
+	return !device;								\
+}										\
+SESSION_PART int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
+{										\
+	const __u64 place = t->device.place;					\
+	const __u32 on = t->device.device;					\
+										\
 	if (ends)								\
 		leave(ctx, t);							\
 	if (beside)								\
@@ -271,6 +280,21 @@ static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t
 		call_show(t);							\
 	device_show_changed(t, place, on);					\
 	return 0;								\
+}										\
+/* 1 at an entry: does not arm the return */					\
+static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t)	\
+{										\
+	bool entry, ends, beside;						\
+										\
+	if (CUDA_USDT_ENTER(ctx, t))						\
+		return 1;							\
+	entry = SESSION_RETURNS_CHEAP && !session_returns(ctx);			\
+	ends = !entry && call_ends(ctx, t);					\
+	beside = !entry && CUDA_BESIDE_ENDS(ctx, t);				\
+	if (entry || (!SESSION_RETURNS_CHEAP &&					\
+		      ((!ends && !beside && !device_ends(ctx, &t->device)) || !session_returns(ctx))))	\
+		return cuda_session_enters(ctx, t);				\
+	return cuda_session_leaves(ctx, t, ends, beside);			\
 }										\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\

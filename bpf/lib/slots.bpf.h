@@ -18,6 +18,22 @@ static __always_inline void *slot_here(void *array, __u32 at, __u32 n)
 #define slot_state(s) ((s)->state)
 #endif
 
+/* With --attach inject, this lane may be only this thread's.  Then its counts need no atomic operations, if user space clears them
+ * only after bmaps_settle(). */
+#ifndef slot_is_own
+#define slot_is_own() false
+#define slot_add_own(at, n) ((void)(n))
+#endif
+
+/* Adds to a count; own: slot_is_own(), and it is in an element of an array here. */
+static __always_inline void slot_add(bool own, __u64 *at, __u64 n)
+{
+	if (own)
+		slot_add_own(at, n);
+	else
+		__sync_fetch_and_add(at, n);
+}
+
 /* Return true if the element is now the caller's: it must write the key and call slot_ready().  A
  * program can be interrupted by another thread's on the same CPU: hence atomic operations. */
 static __always_inline bool slot_take(struct slot *s)

@@ -13,6 +13,8 @@
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
 #define RARELY static __attribute__((noinline, cold))
+#define SESSION_RETURNS_CHEAP 1
+#define SESSION_PART static __attribute__((noinline))
 #define __weak __attribute__((weak))
 #define barrier() __asm__ volatile("" ::: "memory")
 
@@ -88,16 +90,28 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 /* Several threads have a lane: a slot's key is read after its state. */
 #define slot_state(s) __atomic_load_n(&(s)->state, __ATOMIC_ACQUIRE)
 
-/* Copies a changed part of a thread's storage to where the tool reads it. */
-static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task,
-								 const void *at, const __u32 size)
+/* Where the tool reads a part of a thread's storage; NULL if it has none of its own. */
+static inline __attribute__((always_inline)) void *inject_shown(const void *map, const struct task_struct *task, const void *at)
 {
 	const struct shmmap_map *m = inject_map_of(map);
 
-	if (LIKELY(m && task->own))
-		inject_copy_words(m->at + (__u64)task->index * m->stride + ((const char *)at - task->own - m->own), at, size);
+	if (!LIKELY(m && task->own))
+		return NULL;
+	return m->at + (__u64)task->index * m->stride + ((const char *)at - task->own - m->own);
+}
+
+/* Copies a changed part there. */
+static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task,
+								 const void *at, const __u32 size)
+{
+	void *shown = inject_shown(map, task, at);
+
+	if (LIKELY(shown))
+		inject_copy_words(shown, at, size);
 }
 #define storage_show inject_show
+#define storage_shown inject_shown
+#define storage_show_part inject_copy_words
 
 /* Called only where a process's program is replaced: nothing here outlives that. */
 static inline long bpf_task_storage_delete(const void *map, const struct task_struct *task)
@@ -232,11 +246,14 @@ static inline long bpf_get_current_comm(void *to, __u32 size)
 	return 0;
 }
 
-/* A thread has one of as many lanes as there may be CPUs. */
 static inline __u32 bpf_get_smp_processor_id(void)
 {
-	return inject_self.task.lane;
+	return inject_self.task.slots;
 }
+
+/* The lane is only this thread's: no other program changes the counts there, nor the tool before bmaps_settle(). */
+#define slot_is_own() inject_self.task.own_slots
+#define slot_add_own add_own
 
 static inline __u64 bpf_get_attach_cookie(const void *ctx)
 {

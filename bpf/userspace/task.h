@@ -23,6 +23,8 @@ struct task_struct {
 	char *own;			/* its storages; NULL for another process's, which are in shared memory */
 	__u32 used;			/* bit n: map n has storage in own */
 	__u32 index, lane, uid, parent;
+	__u32 slots;			/* its lane of arrays: of this thread only if own_slots */
+	bool own_slots;
 };
 
 enum { INJECT_PAGES = 8 };

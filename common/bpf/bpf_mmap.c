@@ -9,7 +9,7 @@
 
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {
-	bpf_map__set_max_entries(map, libbpf_num_possible_cpus() * n);
+	bpf_map__set_max_entries(map, bmaps_lanes() * n);
 }
 
 /* Returns the size in whole pages. */

@@ -6,8 +6,7 @@
 
 struct bpf_map;
 
-/* Call between open and load: sizes the map to n elements per possible CPU.  tool_run() has
- * checked that libbpf knows the number of CPUs. */
+/* Call between open and load: sizes the map to n elements for each of bmaps_lanes(). */
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
 
 /* Call after load: maps the elements, bpf_map__max_entries() of them, each as large as the map's

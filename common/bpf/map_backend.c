@@ -10,6 +10,17 @@
 
 /* Static, as a tool has one set of maps, which most of its parts read. */
 static const struct maps *shared;
+static unsigned lanes;
+
+void bmaps_use_lanes(unsigned n)
+{
+	lanes = n;
+}
+
+unsigned bmaps_lanes(void)
+{
+	return lanes ?: (unsigned)libbpf_num_possible_cpus();
+}
 
 void bmaps_use(const struct maps *maps)
 {

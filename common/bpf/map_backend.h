@@ -23,6 +23,13 @@ struct maps {
 /* From here on maps are there; NULL: in the kernel.  maps must live as long. */
 void bmaps_use(const struct maps *maps);
 
+/* From here on probes have so many lanes.  Call before the sizes of maps are set. */
+void bmaps_use_lanes(unsigned lanes);
+
+/* Returns how many lanes the probes have, that is what they have one element each of that is per CPU: as many as there may be CPUs,
+ * unless set.  tool_run() has checked that libbpf knows the number of CPUs. */
+unsigned bmaps_lanes(void);
+
 /* Return true if maps are not in the kernel. */
 bool bmaps_are_shared(void);
 

@@ -16,12 +16,10 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 			.limit = 32 << 20, .what = "launches by kernel",
 			.loss = "launches of further kernels are not shown",
 		},
-		.map = counts, .cpus = libbpf_num_possible_cpus(),
+		.map = counts, .lanes = bmaps_lanes(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
 	TAILQ_INIT(&cs->retiring);
-	if (cs->cpus < 1)
-		die(cs->cpus, "cannot determine the number of CPUs");
 	cs->quick = bpf_mmap_elements(quick);
 	if (!cs->quick)
 		die(errno, "cannot map %s", bpf_map__name(quick));
@@ -154,7 +152,7 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 /* Returns the sum of the elements that the key has in the array. */
 static struct launch_count read_quick(const struct counters *cs, const struct launch_key *key)
 {
-	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
+	size_t each = cs->nquick / cs->lanes, at = launch_place(key) % each;
 	struct launch_count sum = { 0 };
 
 	for (; at < cs->nquick; at += each)
@@ -193,7 +191,7 @@ void counter_pull(struct counters *cs, struct counter *c)
 
 void counters_remove_key(struct counters *cs, const struct launch_key *key, unsigned int share)
 {
-	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
+	size_t each = cs->nquick / cs->lanes, at = launch_place(key) % each;
 
 	if (!bmap_delete(cs->map, key))
 		shares_give_back(cs->shares, share - 1);

@@ -85,7 +85,7 @@ struct counters {
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
 	const struct bpf_map *map;
-	int cpus;
+	unsigned lanes;
 	const struct bpf_map *array;
 	struct launch_slot *quick;	/* the array's elements */
 	size_t nquick;

@@ -128,6 +128,7 @@ static void inject(struct session *t, char *library)
 	t->helpers.by_name = true;
 	t->inject->library = library;
 	t->probes.attacher.kind = ATTACH_INJECT;
+	bmaps_use_lanes(libbpf_num_possible_cpus() + INJECT_OWN_LANES);
 }
 
 static void choose(struct session *t)

@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 
 	if (!skel)
 		return 1;
-	bpf_map__set_max_entries(skel->maps.aggregate_slots, AGGREGATE_SLOTS * libbpf_num_possible_cpus());
+	bpf_map__set_max_entries(skel->maps.aggregate_slots, AGGREGATE_SLOTS * (libbpf_num_possible_cpus() + INJECT_OWN_LANES));
 	skel->rodata->copy_min = 17;
 	m = shmmap_create(skel->obj, functions, 1);
 	if (!m) {

@@ -23,9 +23,10 @@ static bool interrupts(const struct stub_frame *f)
 	return inject_here.busy && PT_REGS_SP(&f->regs) < inject_here.busy;
 }
 
+/* Only a stub that stores addresses has not looked yet whether its function is probed: struct stub's flags. */
 static bool seen(struct injected *a, const struct stub *s)
 {
-	return s->in && !a->head->ended && !(a->toggle[s->function].flags & INJECT_OFF);
+	return !a->head->ended && (!s->gives || (s->in && !(a->toggle[s->function].flags & INJECT_OFF)));
 }
 
 /* For rare calls: the thread's first, the first after a library was loaded, those of a signal handler. */

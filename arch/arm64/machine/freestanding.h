@@ -26,6 +26,13 @@ static inline __attribute__((always_inline)) __u64 thread_pointer(void)
 	return self;
 }
 
+/* Adds to a word that only this thread changes, or reads and then changes.  Atomic, so that a thread that is stopped here writes
+ * back nothing old; in no order with other words, so that it waits for none. */
+static inline __attribute__((always_inline)) void add_own(__u64 *at, __u64 n)
+{
+	__atomic_fetch_add(at, n, __ATOMIC_RELAXED);
+}
+
 /* In a loop that waits for another thread. */
 static inline void spin_pause(void)
 {

@@ -27,6 +27,13 @@ static inline __attribute__((always_inline)) __u64 thread_pointer(void)
 	return self;
 }
 
+/* Adds to a word that only this thread changes, or reads and then changes.  One instruction, so that a thread that is stopped here
+ * writes back nothing old; without a lock, which takes as long as a hundred other instructions. */
+static inline __attribute__((always_inline)) void add_own(__u64 *at, __u64 n)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*at) : "er"(n) : "cc");
+}
+
 /* In a loop that waits for another thread. */
 static inline void spin_pause(void)
 {

@@ -90,7 +90,6 @@ static inline __attribute__((always_inline)) void inject_copy_words(void *to, co
 	char *t = to;
 	const char *f = from;
 
-	#pragma clang loop unroll(full)
 	for (__u32 i = 0; i < n / 8; i++)
 		((volatile __u64 *)t)[i] = ((const __u64 *)f)[i];	/* volatile: compilers make a call of memcpy() of it */
 	if (n % 8)

@@ -57,10 +57,11 @@ static __always_inline bool aggregate_same(const struct aggregate_key *a, const 
 
 static __always_inline __u32 aggregate_place(const struct aggregate_key *key)
 {
-	__u32 streams = aggregate_streams ? key->stream >> 4 ^ key->stream >> 12 : 0;
+	__u32 streams = aggregate_streams ? key->stream >> 4 ^ key->stream >> 12 : 0, device = key->device;
 
+	barrier_var(device);	/* not read together with peer: a processor waits for all stores if two of them made what it loads */
 	return (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7 +
-		key->device * 5 + key->peer * 3 + streams) % AGGREGATE_SLOTS;
+		device * 5 + key->peer * 3 + streams) % AGGREGATE_SLOTS;
 }
 
 SLOT_TABLE(aggregate_slots, AGGREGATE_SLOTS, struct aggregate_slot, struct aggregate_key, aggregate_place, aggregate_same)

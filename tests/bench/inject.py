@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What a call costs with --attach inject, beside session links; records, and how long programs take to start."""
+"""What a call costs with --attach inject, beside session links, in time and in instructions; records, and how long programs take
+to start."""
 import glob
 import os
 import random
@@ -7,6 +8,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 from lib import O, QUICK, TMP, Caller, Tracer, lost, spread
 
@@ -14,6 +16,8 @@ ROUNDS = 2 if QUICK else 30
 SLICE_MS = 5 if QUICK else 20
 SECONDS = 1 if QUICK else 10
 TIMES = 2 if QUICK else 15
+STEPS = 11
+SETTLED = 0 if QUICK else 2     # seconds until cudalaunchtop has all names of kernels, and probes launches by the driver only
 SYMBOLS = 1000 if QUICK else 100000
 USER = ['setpriv', '--no-new-privs', '--inh-caps=-all', '--reuid', '65534', '--regid', '65534', '--clear-groups',
         '--bounding-set=-all']
@@ -25,23 +29,31 @@ SUBJECTS = [
     ('histogram', ['cudasynclatency'], 'wait', 90),
     ('record', ['cudamallocsnoop'], 'alloc', 200),
     ('record', ['cudaleak', '-C'], 'alloc', 200),
+    ('record', ['cudatrace', '-o', '/dev/null'], 'alloc', 200),
     ('ten frames', ['cudaleak'], 'deep', 1000),
     ('ten frames', ['cudamallocsnoop', '-k'], 'deep', 1000),
 ]
 
 
+def pipe():
+    """Its two ends, of which a shell of that user can write to the second by its path: dash has no names for descriptors above 9."""
+    read, write = os.pipe()
+    os.fchown(write, 65534, 65534)
+    return read, write
+
+
 class Injected(Caller):
     """A program of caller.c that a tool has started, as an ordinary user; what it answers does not go through the tool."""
 
-    def __init__(self, argv):
+    def __init__(self, argv, under=''):
         os.chmod(TMP, 0o755)
         Caller.number += 1
         self.dir = f'{TMP}/{Caller.number}'
         os.mkdir(self.dir)
         for name in ('libcuda.so.1', 'libcudart.so.13'):
             shutil.copy(f'{O}/tests/lib/{name}', self.dir)
-        answers, answer = os.pipe()
-        command = f'exec {O}/bench/caller {self.dir} >&{answer}'
+        answers, answer = pipe()
+        command = f'exec {under}{O}/bench/caller {self.dir} >/proc/self/fd/{answer}'
         self.tool = subprocess.Popen([*USER, f'{O}/{argv[0]}', *argv[1:], '--attach', 'inject', '-c', command], text=True,
                                      stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                      pass_fds=[answer])
@@ -51,6 +63,12 @@ class Injected(Caller):
         self.said = ''
         if not self.stdout.readline():
             sys.exit(f'bench: {" ".join(argv)}: {self.tool.stderr.read()}')
+
+    def steps(self, word):
+        """The instructions in the stub for a word of calls, of a program under steps.c: the fewest, as some calls do rare work."""
+        self.stdin.write(f'step {word} {STEPS}\n')
+        self.stdin.flush()
+        return min(int(self.stdout.readline().split()[0]) for _ in range(STEPS))
 
     def end(self):
         """The program and its tool; what the tool said."""
@@ -68,6 +86,7 @@ def measure(argv, word):
     ns = {threads: {way: [] for way in ways} for threads in (1, 2)}
     for caller in ways.values():
         caller.ask(f'{word} 2 {SLICE_MS}')
+    time.sleep(SETTLED)
     for _ in range(ROUNDS):
         for threads, taken in ns.items():
             for way in random.sample(list(ways), len(ways)):
@@ -77,6 +96,16 @@ def measure(argv, word):
     for caller in ways.values():
         caller.end()
     return ns, lost(ways['inject'].said)
+
+
+def instructions(argv, word):
+    """How many a call takes in the stub."""
+    caller = Injected(argv, f'{O}/bench/steps ')
+    caller.ask(f'{word} 1 {SLICE_MS}')
+    time.sleep(SETTLED)
+    least = caller.steps(word)
+    caller.end()
+    return round(least / (2 if word in ('alloc', 'deep') else 1))
 
 
 def added(taken, way):
@@ -93,14 +122,16 @@ def cost(report, goals):
         ns, missing = measure(argv, word)
         inject, session = added(ns[1], 'inject'), added(ns[1], 'session')
         rows.append((' '.join(argv), what, number(inject), number(added(ns[2], 'inject')), number(session),
-                     f'{inject[0] / session[0]:.3f}', missing))
+                     f'{inject[0] / session[0]:.3f}', instructions(argv, word), missing))
         lossy = f' ({missing} records lost)' if missing else ''
         goals.add(f'{" ".join(argv)}, inject: {what}, both layers{lossy}', most, inject[0], ' ns')
     report.say('## What a call costs without privileges\n')
     report.say(f'''`--attach inject`: nanoseconds of the calling thread's processor time that a call of the runtime, with the
 driver's inside, takes more than in a program that is not traced; medians of {ROUNDS} rounds of {SLICE_MS} ms, quartiles in
-brackets. `session`: the same tool with session links, in the same rounds.  Calls whose records are lost cost less than others.\n''')
-    report.table(['tool', 'each call is', 'inject', '2 threads', 'session', 'to session', 'lost'], rows)
+brackets. `session`: the same tool with session links, in the same rounds.  Calls whose records are lost cost less than others.
+`instructions`: of a call in the stubs, without the functions that it calls; they are counted one by one, and do not depend on
+the load.\n''')
+    report.table(['tool', 'each call is', 'inject', '2 threads', 'session', 'to session', 'instructions', 'lost'], rows)
 
 
 def records(report, goals):
@@ -144,8 +175,8 @@ def symbols():
 def start_of(program, argv, user):
     """ms from the start of a program to its end, as a shell sees it that the tool has started, or nobody.  A program that
     fails has not been measured."""
-    read, write = os.pipe()
-    shell = f'a=$(date +%s%N); {program} >/dev/null || exit; b=$(date +%s%N); echo $((b - a)) >&{write}'
+    read, write = pipe()
+    shell = f'a=$(date +%s%N); {program} >/dev/null || exit; b=$(date +%s%N); echo $((b - a)) >/proc/self/fd/{write}'
     run = [f'{O}/{argv[0]}', *argv[1:], '-q', '--attach', 'inject', '-c', shell] if argv else ['sh', '-c', shell]
     done = subprocess.run([*user, *run], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=[write], text=True,
                           check=False)

@@ -145,31 +145,36 @@ static struct aggregate_values counted(const struct shmmap_map *slots)
 	return all;
 }
 
-struct many { struct shmmap_memory *m; int (*session)(void *); };
+/* The first ones have lanes of their own, the others share some. */
+enum { THREADS = INJECT_OWN_LANES + 7, COPIES = 300007 /* so many that threads run at the same time */ };
+
+struct many { struct shmmap_memory *m; int (*session)(void *); pthread_barrier_t begun; };
 
 static void *copies(void *arg)
 {
 	struct many *many = arg;
 
 	thread_begin(many->m);
-	for (int i = 0; i < 10007; i++)
+	pthread_barrier_wait(&many->begun);	/* no element is another thread's that has ended */
+	for (int i = 0; i < COPIES; i++)
 		copy(many->session, 100, 1, 0);
 	return NULL;
 }
 
 static void check_threads(struct shmmap_memory *m, int (*session)(void *), const struct shmmap_map *slots)
 {
-	struct many many = { m, session };
+	struct many many = { .m = m, .session = session };
 	struct aggregate_values before = counted(slots), after;
-	pthread_t thread[7];
+	pthread_t thread[THREADS];
 
-	for (int i = 0; i < 7; i++)
+	pthread_barrier_init(&many.begun, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, copies, &many);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	after = counted(slots);
-	check(after.hist.slots[0] - before.hist.slots[0] == 7 * 10007, "seven threads' copies are counted");
-	check(after.sum - before.sum == 7 * 10007 * 100, "and their bytes");
+	check(after.hist.slots[0] - before.hist.slots[0] == THREADS * COPIES, "23 threads' copies are counted");
+	check(after.sum - before.sum == THREADS * COPIES * 100ull, "and their bytes");
 }
 
 /* A page, and behind it none. */

@@ -4,7 +4,7 @@
 
 B_O := $(O)/bench
 BENCH_FILES := $(B_O)/probe $(B_O)/program
-# tests/inject-cost.t has these, too
+# tests/inject-steps.t has these, too
 TEST_FILES += $(B_O)/caller $(B_O)/steps
 
 $(B_O):

@@ -8,10 +8,17 @@
 
 /* ---- arrays, with their mipmap levels */
 
+/* The verifier walks each number of levels: not for each format, too. */
+VERIFIED_ONCE __u64 array_volume(const struct block *b, const struct volume *v, __u32 layers, __u32 levels)
+{
+	return b && v ? volume_bytes(*b, *v, layers, levels) : 0;
+}
+
 static __always_inline __u64 rt_array_bytes(const struct call *call, const struct cuda_args *row)
 {
 	struct rt_format format = {};
 	struct volume v = {};
+	struct block b;
 
 	if (bpf_probe_read_user(&format, sizeof(format), (void *)cuda_arg(call, row->desc)))
 		lose(LOST_READ);
@@ -23,8 +30,8 @@ static __always_inline __u64 rt_array_bytes(const struct call *call, const struc
 		v.width = cuda_arg(call, row->width);
 		v.height = cuda_arg(call, row->height);
 	}
-	return volume_bytes(rt_block(&format), v,
-			    has_layers(cuda_arg(call, row->flags)), cuda_arg(call, row->levels));
+	b = rt_block(&format);
+	return array_volume(&b, &v, has_layers(cuda_arg(call, row->flags)), cuda_arg(call, row->levels));
 }
 
 /* From a CUDA_ARRAY_DESCRIPTOR. */
@@ -32,22 +39,26 @@ static __always_inline __u64 drv_array_bytes(__u64 desc)
 {
 	struct drv_array a = {};
 	struct volume v = {};
+	struct block b;
 
 	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
 		lose(LOST_READ);
 	v.width = a.width;
 	v.height = a.height;
-	return volume_bytes(drv_block(a.format, a.channels), v, false, 1);
+	b = drv_block(a.format, a.channels);
+	return array_volume(&b, &v, false, 1);
 }
 
 /* From a CUDA_ARRAY3D_DESCRIPTOR. */
 static __always_inline __u64 drv_array3d_bytes(__u64 desc, __u32 levels)
 {
 	struct drv_array3d a = {};
+	struct block b;
 
 	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
 		lose(LOST_READ);
-	return volume_bytes(drv_block(a.format, a.channels), a.volume, has_layers(a.flags), levels);
+	b = drv_block(a.format, a.channels);
+	return array_volume(&b, &a.volume, has_layers(a.flags), levels);
 }
 
 static __always_inline __u64 array_bytes(const struct call *call, const struct cuda_args *row)

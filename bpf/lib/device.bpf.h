@@ -76,8 +76,9 @@ static __always_inline bool handles_may_lack(const struct task_struct *task, con
 	return task->group_leader->start_time < device_state.since && !(h && h->anew);
 }
 
-/* Return true if this process may.  The time first: it costs less. */
-static __always_inline bool handles_late(void)
+/* Return true if this process may.  The time first: it costs less.  Verified once, because each load of a pointer from a task
+ * makes the verifier search the types of the kernel. */
+VERIFIED_ONCE int handles_late(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 

@@ -77,16 +77,18 @@ VERIFIED_ONCE int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 objec
  * follows the program from each end separately: it does not relate the masked n to the caller's. */
 static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
 {
-	__u64 hash = n, word, left;
+	__u64 hash = n, whole, rest;
 
 	n = unlinked(n, 0xffff);
+	whole = n & ~7ull;
 	for (__u32 i = 0; i < room; i += 8) {
-		if (i >= n)
+		if (i >= whole)
 			break;
-		left = bounded(unlinked(n - i, 0xffff), 8);
-		word = *(const __u64 *)(name + i) & ~0ull >> (64 - 8 * left);
-		hash = generation_hash(hash, word);
+		hash = generation_hash(hash, *(const __u64 *)(name + i));
 	}
+	rest = 8 * (n & 7);
+	if (rest)
+		hash = generation_hash(hash, *(const __u64 *)(name + bounded(whole, room - 8)) & ~0ull >> (64 - rest));
 	return hash ?: 1;
 }
 

@@ -44,16 +44,19 @@ static __always_inline __u64 unlinked(__u64 value, const __u64 mask)
 	return value;
 }
 
-/* The number of the highest bit set; also 0 for 0. */
+/* The number of the highest bit set; also 0 for 0.  Without branches: the verifier would walk all combinations. */
 static __always_inline __u32 highest_bit(__u64 v)
 {
-	__u32 n = 0;
+	__u64 n = 0, more;
 
-	for (int step = 32; step; step >>= 1)
-		if (v >> step) {
-			v >>= step;
-			n += step;
-		}
+	for (int bits = 5; bits >= 0; bits--) {
+		more = v >> (1 << bits);
+		barrier_var(more);
+		more = -more >> 63 << bits;	/* more is less than 2^63 */
+		barrier_var(more);
+		v >>= more;
+		n += more;
+	}
 	return n;
 }
 

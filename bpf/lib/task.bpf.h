@@ -154,9 +154,10 @@ static __always_inline bool process_comm_is(const volatile char *comm, const int
 static __always_inline void process_comm(char comm[16])
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct task_struct *leader = task->group_leader;
 
 	for (int i = 0; i < 16; i++)
-		comm[i] = task->group_leader->comm[i];
+		comm[i] = leader->comm[i];
 }
 
 /* The real user of the process; ~0: unknown. */

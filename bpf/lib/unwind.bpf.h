@@ -22,8 +22,23 @@ BPF_HASH(unwind_processes, __u32, struct unwind_process, 65536)
 
 static __u64 unwind_copies;
 
-/* The frames of a record. */
-struct stack_buffer { __u64 frames[STACK_FRAMES]; };
+/* Words of the user's stack from an address on, up to end at most. */
+enum { UNWIND_PIECE = 64 };
+
+struct unwind_piece {
+	__u64 from, end;
+	__u64 words[UNWIND_PIECE];
+};
+
+/* The frames of a record.  While the native ones are found, a piece of the stack is where the others will be. */
+union stack_buffer {
+	__u64 frames[STACK_FRAMES];
+	struct {
+		__u64 native[STACK_NATIVE + 1];
+		struct unwind_piece piece;
+	};
+};
+_Static_assert(sizeof(union stack_buffer) == STACK_FRAMES * 8, "a piece of the stack fits");
 
 /* A frame: its known registers. */
 struct unwind_frame {
@@ -51,9 +66,22 @@ struct unwind_pages {
 struct vm_area_struct { unsigned long vm_end; };
 #pragma clang attribute pop
 
-/* Return true if words of the stack may be read: here, bpf_probe_read_user() fails if they are not in memory. */
-static __always_inline bool unwind_present(__u64 at, __u64 n)
+/* Reads a word of the stack; false if it is not in memory.  A read costs as much as some hundred bytes, and the next words are
+ * those of the next frames: they are read together, up to the end of the page, as the next one may not be in memory. */
+static __always_inline bool unwind_word(struct unwind_piece *p, __u64 at, __u64 *word)
 {
+	__u64 size = UNWIND_PAGE - (at & (UNWIND_PAGE - 1)), i = at - p->from;
+
+	if (at < p->from || at + 8 > p->end || i & 7) {
+		size = bounded(size < 8 ? 8 : size, sizeof(p->words));
+		p->end = 0;
+		if (bpf_probe_read_user(p->words, size, (void *)at))
+			return false;
+		p->from = at;
+		p->end = at + size;
+		i = 0;
+	}
+	*word = p->words[i / 8 & (UNWIND_PIECE - 1)];
 	return true;
 }
 
@@ -167,23 +195,14 @@ static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 }
 
 /* Reads the return address, and the frame pointer if it was saved. */
-static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32 words)
+static __always_inline bool unwind_read(struct unwind_frame *f, struct unwind_piece *p, __u64 cfa, __u32 words)
 {
-	const __u32 ra = UNWIND_RA_WORDS(words);
-	__u64 saved[2];
-
-	if (!unwind_present(cfa - ra * 8ull, 8) || (words && !unwind_present(cfa - words * 8ull, 8)))
+	if (words && !unwind_word(p, cfa - words * 8ull, &f->fp))
 		return false;
-	if (words == ra + 1) {
-		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - words * 8ull)))
-			return false;
-		f->fp = saved[0];
-		f->pc = CODE_ADDRESS(saved[1]);
-		return true;
-	}
-	if (words && bpf_probe_read_user(&f->fp, sizeof(f->fp), (void *)(cfa - words * 8ull)))
+	if (!unwind_word(p, cfa - UNWIND_RA_WORDS(words) * 8ull, &f->pc))
 		return false;
-	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - ra * 8ull));
+	f->pc = CODE_ADDRESS(f->pc);
+	return true;
 }
 
 /* Where a frame pointer does not give the caller's stack pointer, the caller has its frame pointer at its frame record. */
@@ -196,12 +215,12 @@ static __always_inline __u64 unwind_cfa_of(const struct unwind_frame *f, __u64 r
 
 /* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_BY_SP and UNWIND_BY_FP if the
  * stack cannot be read. */
-VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
+VERIFIED_ONCE int unwind_step(struct unwind_frame *f, union stack_buffer *b)
 {
 	__u64 rule, cfa;
 	__u32 kind;
 
-	if (!f)
+	if (!f || !b)
 		return UNWIND_COPY;
 	rule = unwind_rule_of(f->owner, f->pc);
 	kind = rule & 15;
@@ -212,7 +231,7 @@ VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
 	cfa = unwind_cfa_of(f, rule, kind);
 	if (cfa <= f->sp)
 		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_BAD_RULES;
-	if (!unwind_read(f, cfa, unwind_fp(rule)))
+	if (!unwind_read(f, &b->piece, cfa, unwind_fp(rule)))
 		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_BY_SP;
 	f->pc = return_address(cfa - UNWIND_PUSHED, f->pc);
 	f->sp = !UNWIND_POINTER_SP && kind == UNWIND_POINTER ? cfa | UNWIND_LEAST : cfa;
@@ -323,7 +342,7 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 }
 
 /* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1. */
-VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
+VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *to)
 {
 	__u64 *frames = to->frames;
 	struct unwind_process *p;
@@ -338,10 +357,11 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, struct stack_buffer 
 	p = bpf_map_lookup_elem(&unwind_processes, &pid);
 	f = (struct unwind_frame){ .pc = s->pc, .sp = s->sp, .fp = s->fp };
 	f.owner = p ? p->owner : 0;
+	to->piece.end = 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
 		frames[i] = f.pc & FRAME_VALUE_MASK;
 		n = i + 1;
-		end = unwind_step(&f);
+		end = unwind_step(&f, to);
 		if (end)
 			break;
 	}

@@ -5,9 +5,10 @@
 #include "abi/stack_unwind.h"
 #include "userspace/helpers.h"
 
-static __always_inline bool unwind_present(__u64 at, __u64 n)
+static __always_inline bool unwind_word(struct unwind_piece *p, __u64 at, __u64 *word)
 {
-	return inject_on_stack(at, n);
+	(void)p;
+	return inject_on_stack(at, 8) && !bpf_probe_read_user(word, 8, (void *)at);
 }
 
 static __always_inline __u64 unwind_end(__u64 sp)

@@ -20,12 +20,23 @@ enum { PYTHON_STACK_BYTES = 1024 };
 /* Words of a file name's object, and with those of a line table's, that are compared. */
 enum { PYTHON_TEXT = 16, PYTHON_CONTENT = PYTHON_TEXT + 4 };
 
+/* Code objects of a walk that are remembered: a thread's frames keep them, so that they stay what they are until its end. */
+enum { PYTHON_SEEN = 16 };
+
+struct python_seen {
+	__u64 walk, code;
+	__u32 number, unused;
+};
+
 /* A thread: its state in the only interpreter, and buffers for reading. */
 struct python_thread {
 	__u64 interp, state;
 	__u64 self, next;	/* the thread pointer; the frame to read next */
 	__u32 n, left;
 	bool torn;		/* the list of threads was changing */
+	__u64 walk;		/* how many there were */
+	struct python_seen seen[PYTHON_SEEN];
+	__u64 file_walk, file, file_tag;	/* the file name read last */
 	struct python_code_key key;
 	__u64 name, lines;	/* addresses of two things in the code object */
 	__u64 word;		/* read last */
@@ -171,22 +182,17 @@ VERIFIED_ONCE int python_code_new(const struct python_process *p, struct python_
 	return 0;
 }
 
-/* Distinguishes a code object from a later one at the same address: exec() in a loop gets the same addresses again and again,
- * for its strings, too.  From 3.12 on each has its own version; before, its source is compared: the lengths and beginnings of
- * the file's name and the line table. */
-static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t)
+/* Of a file's name: its length and beginning. */
+static __always_inline __u64 python_file_tag(const struct python_process *p, struct python_thread *t, __u64 file)
 {
-	__u64 file = python_word(t->code, p->at.code_file), tag, at, first, end;
+	__u64 tag = 0, at = file + p->at.text_length, first, end;
 	__u32 state;
 
-	tag = t->name * 0x9e3779b97f4a7c15 + t->lines * 0xc2b2ae3d27d4eb4f;
-	if (p->at.version >= 0x030c)
-		return tag + python_half(t->code, p->at.code_version);
-	__builtin_memset(t->content, 0, sizeof(t->content));
-	at = file + p->at.text_length;	/* may end with its page */
+	if (t->file == file && t->file_walk == t->walk)
+		return t->file_tag;
+	__builtin_memset(t->content, 0, PYTHON_TEXT * 8);
 	if (bpf_probe_read_user(t->content, PYTHON_TEXT * 8, (void *)at))
-		bpf_probe_read_user(t->content, 7 * 8, (void *)at);
-	bpf_probe_read_user(t->content + PYTHON_TEXT, 4 * 8, (void *)(t->lines + p->at.bytes_size));
+		bpf_probe_read_user(t->content, 7 * 8, (void *)at);	/* it may end with its page */
 	state = t->content[2] >> (p->at.text_kind & 31);
 	first = (state & 16 ? p->at.text_ascii : p->at.text_compact) - p->at.text_length;
 	end = first + t->content[0] * (state & 7);
@@ -194,11 +200,31 @@ static __always_inline __u64 python_tag(const struct python_process *p, struct p
 	for (__u32 i = 1; i < PYTHON_TEXT; i++)
 		if (i * 8 < first || i * 8 >= end)
 			t->content[i] = 0;
-	t->content[PYTHON_TEXT + 1] = 0;
-	if (t->content[PYTHON_TEXT] < 8)
-		t->content[PYTHON_TEXT + 3] = 0;
-	for (int i = 0; i < PYTHON_CONTENT; i++)
+	for (int i = 0; i < PYTHON_TEXT; i++)
 		tag = (tag ^ t->content[i]) * 0x9e3779b97f4a7c15;
+	t->file = file;
+	t->file_walk = t->walk;
+	t->file_tag = tag;
+	return tag;
+}
+
+/* Distinguishes a code object from a later one at the same address: exec() in a loop gets the same addresses again and again,
+ * for its strings, too.  From 3.12 on each has its own version; before, its source is compared: the lengths and beginnings of
+ * the file's name and the line table. */
+static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t)
+{
+	__u64 tag = t->name * 0x9e3779b97f4a7c15 + t->lines * 0xc2b2ae3d27d4eb4f, *lines = t->content + PYTHON_TEXT;
+
+	if (p->at.version >= 0x030c)
+		return tag + python_half(t->code, p->at.code_version);
+	tag ^= python_file_tag(p, t, python_word(t->code, p->at.code_file));
+	__builtin_memset(lines, 0, (PYTHON_CONTENT - PYTHON_TEXT) * 8);
+	bpf_probe_read_user(lines, 4 * 8, (void *)(t->lines + p->at.bytes_size));
+	lines[1] = 0;
+	if (lines[0] < 8)
+		lines[3] = 0;
+	for (int i = 0; i < PYTHON_CONTENT - PYTHON_TEXT; i++)
+		tag = (tag ^ lines[i]) * 0x9e3779b97f4a7c15;
 	return tag;
 }
 
@@ -220,6 +246,35 @@ static __always_inline __u32 python_code(const struct python_process *p, struct 
 		value = bpf_map_lookup_elem(&python_codes, &key);
 	}
 	return value ? value->number : 0;
+}
+
+/* Reads the code object into t->code, and returns its number; 0 if it could not be sent.  False if it cannot be read. */
+static __always_inline bool python_code_read(const struct python_process *p, struct python_thread *t, __u64 code, __u32 *number)
+{
+	__u64 size = p->code_size;
+
+	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code))
+		return false;
+	*number = python_code(p, t, code);
+	return true;
+}
+
+/* The same, but reads none that the walk has seen: nested modules of PyTorch have the same few functions between theirs.  With
+ * copies of instructions t->code is needed. */
+static __always_inline bool python_code_find(const struct python_process *p, struct python_thread *t, __u64 code, __u32 *number)
+{
+	struct python_seen *seen = &t->seen[(code >> 4 ^ code >> 8) & (PYTHON_SEEN - 1)];
+
+	if (seen->code == code && seen->walk == t->walk && !p->at.code_tlbc) {
+		*number = seen->number;
+		return true;
+	}
+	if (!python_code_read(p, t, code, number))
+		return false;
+	seen->code = code;
+	seen->walk = *number ? t->walk : 0;
+	seen->number = *number;
+	return true;
 }
 
 /* ---- the frames of a thread state */
@@ -309,8 +364,8 @@ static __always_inline __u32 python_unit(const struct python_process *p, struct 
 VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_thread *t)
 {
 	const python_bytes *frame;
-	__u64 code, size;
-	__u32 unit, number;
+	__u32 unit, number = 0;
+	__u64 code;
 	bool entry;
 
 	if (!p || !t)
@@ -323,13 +378,11 @@ VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_t
 		return PYTHON_SHIM;
 	/* the low bits are a tag (3.14) */
 	code = python_word(*frame, p->at.frame_code) & ~7ull;
-	size = p->code_size;
-	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code))
+	if (!python_code_find(p, t, code, &number))
 		return python_note(PYTHON_UNREADABLE);
 	entry = p->at.version < 0x030b ||
 		(p->at.version == 0x030b && python_byte(*frame, p->at.frame_entry));
 	unit = python_unit(p, t, frame, code);
-	number = python_code(p, t, code);
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
 
@@ -343,6 +396,7 @@ VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thre
 	if (!p || !t || !to)
 		return 0;
 	t->end = 0;
+	t->walk++;
 	t->next = python_read(t, state + p->at.thread_frame);
 	if (p->at.version == 0x030b || p->at.version == 0x030c)
 		t->next = python_read(t, t->next + p->at.cframe_frame);

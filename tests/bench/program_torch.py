@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """program_torch.py DIR FIFO: as program.cpp, with PyTorch on a simulated CUDA that is preloaded: words launch (x.add_(1) on 16
-elements), item (x.item()) and alloc (torch.empty, with PYTORCH_NO_CUDA_MEMORY_CACHING a cudaMalloc and a cudaFree)."""
+elements), module (the same as forward() of a module in three others), item (x.item()) and alloc (torch.empty, with PYTORCH_NO_CUDA_MEMORY_CACHING a cudaMalloc and a cudaFree)."""
 import sys
 import time
 
@@ -25,7 +25,30 @@ def alloc():
         torch.empty(1 << 18, device='cuda')
 
 
-WORDS = {'launch': launch, 'item': item, 'alloc': alloc}
+class Add(torch.nn.Module):
+    def forward(self, to):
+        return to.add_(1)
+
+
+class Around(torch.nn.Module):
+    def __init__(self, inside):
+        super().__init__()
+        self.inside = inside
+
+    def forward(self, to):
+        return self.inside(to)
+
+
+nested = Around(Around(Around(Add())))
+
+
+def module():
+    with torch.no_grad():
+        for _ in range(BATCH):
+            nested(x)
+
+
+WORDS = {'launch': launch, 'module': module, 'item': item, 'alloc': alloc}
 with open(sys.argv[2], 'w', encoding='ascii') as to:
     print('ready', file=to, flush=True)
     for line in sys.stdin:

@@ -399,7 +399,10 @@ int watch_poll(struct watch *w, const int also[2], int ms)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
 		rescan_handle(&w->rescan, tell_mapped, w);
-	return err < 0 && err != -EINTR ? err : n > 0 || w->rescan.processes;
+	if (err < 0 && err != -EINTR)
+		return err;
+	/* mappings that are not wanted are nothing: programs begin all the time, and the caller would never be calm */
+	return fds[0].revents || fds[1].revents || fds[2].revents || w->rescan.processes;
 }
 
 void watch_collect(struct watch *w)

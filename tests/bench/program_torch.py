@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """program_torch.py DIR FIFO: as program.cpp, with PyTorch on a simulated CUDA that is preloaded: words launch (x.add_(1) on 16
-elements), module (the same as forward() of a module in three others), item (x.item()) and alloc (torch.empty, with PYTORCH_NO_CUDA_MEMORY_CACHING a cudaMalloc and a cudaFree)."""
+elements), module (the same as forward() of a module in another,
+with 20 frames), item (x.item()) and alloc (torch.empty, with PYTORCH_NO_CUDA_MEMORY_CACHING a cudaMalloc and a cudaFree)."""
 import sys
 import time
 
@@ -39,13 +40,17 @@ class Around(torch.nn.Module):
         return self.inside(to)
 
 
-nested = Around(Around(Around(Add())))
+nested = Around(Add())
+
+
+def step():
+    nested(x)
 
 
 def module():
     with torch.no_grad():
         for _ in range(BATCH):
-            nested(x)
+            step()
 
 
 WORDS = {'launch': launch, 'module': module, 'item': item, 'alloc': alloc}

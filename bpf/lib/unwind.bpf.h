@@ -22,11 +22,11 @@ BPF_HASH(unwind_processes, __u32, struct unwind_process, 65536)
 
 static __u64 unwind_copies;
 
-/* Words of the user's stack from an address on, up to end at most. */
+/* Words of the user's stack from an address on. */
 enum { UNWIND_PIECE = 64 };
 
 struct unwind_piece {
-	__u64 from, end;
+	__u64 from, bytes;	/* a multiple of 8 */
 	__u64 words[UNWIND_PIECE];
 };
 
@@ -72,13 +72,13 @@ static __always_inline bool unwind_word(struct unwind_piece *p, __u64 at, __u64 
 {
 	__u64 size = UNWIND_PAGE - (at & (UNWIND_PAGE - 1)), i = at - p->from;
 
-	if (at < p->from || at + 8 > p->end || i & 7) {
-		size = bounded(size < 8 ? 8 : size, sizeof(p->words));
-		p->end = 0;
+	if (i >= p->bytes || i & 7) {
+		size = bounded(size < 8 ? 8 : size & ~7ull, sizeof(p->words));
+		p->bytes = 0;
 		if (bpf_probe_read_user(p->words, size, (void *)at))
 			return false;
 		p->from = at;
-		p->end = at + size;
+		p->bytes = size;
 		i = 0;
 	}
 	*word = p->words[i / 8 & (UNWIND_PIECE - 1)];
@@ -357,7 +357,7 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 	p = bpf_map_lookup_elem(&unwind_processes, &pid);
 	f = (struct unwind_frame){ .pc = s->pc, .sp = s->sp, .fp = s->fp };
 	f.owner = p ? p->owner : 0;
-	to->piece.end = 0;
+	to->piece.bytes = 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
 		frames[i] = f.pc & FRAME_VALUE_MASK;
 		n = i + 1;

@@ -4,6 +4,8 @@
  * the threads, the number of calls and their nanoseconds of CPU time and of wall-clock time.
  * "WORD THREADS MS RATE" makes RATE calls per second in each thread.  Words:
  *   launch drvlaunch   a kernel          wait drvwait     for the default stream
+ *   drvlaunchex        a kernel, by cuLaunchKernelEx
+ *   launch20           a kernel with 20 frames on the stack
  *   copy drvcopy       64 bytes to the device
  *   alloc drvalloc     allocates 256 bytes and frees them: two calls
  *   deep drvdeep       the same with ten frames on the stack
@@ -37,7 +39,7 @@ static CUdeviceptr room;
 #define RUNTIME(X) X(cudaMalloc) X(cudaFree) X(cudaMemcpy) X(cudaStreamSynchronize) \
 	X(cudaLaunchKernel) X(cudaGraphLaunch)
 #define DRIVER(X) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemcpyHtoD_v2) X(cuStreamSynchronize) \
-	X(cuLaunchKernel) X(cuModuleLoadData) X(cuModuleGetFunction) \
+	X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuModuleLoadData) X(cuModuleGetFunction) \
 	X(cuGraphCreate) X(cuGraphAddKernelNode_v2) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)
 #define POINTER(name) __typeof__(&name) name;
 static struct { RUNTIME(POINTER) DRIVER(POINTER) } call;
@@ -57,6 +59,15 @@ static int launch(void)
 static int drvlaunch(void)
 {
 	return call.cuLaunchKernel(function, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL);
+}
+
+static int drvlaunchex(void)
+{
+	static const CUlaunchConfig config = {
+		.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1,
+	};
+
+	return call.cuLaunchKernelEx(&config, function, NULL, NULL);
 }
 
 static int copy(void)
@@ -116,6 +127,11 @@ static int deep(void)
 static int drvdeep(void)
 {
 	return frame(5, drvalloc);
+}
+
+static int launch20(void)
+{
+	return frame(15, launch);
 }
 
 static int stack10(void)
@@ -232,6 +248,7 @@ static int nccl(void)
 
 static const struct word { const char *name; int (*fn)(void); int calls; } words[] = {
 	{ "launch", launch, 1 }, { "drvlaunch", drvlaunch, 1 },
+	{ "drvlaunchex", drvlaunchex, 1 }, { "launch20", launch20, 1 },
 	{ "copy", copy, 1 }, { "drvcopy", drvcopy, 1 },
 	{ "wait", wait, 1 }, { "drvwait", drvwait, 1 },
 	{ "alloc", alloc, 2 }, { "drvalloc", drvalloc, 2 },

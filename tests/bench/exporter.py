@@ -275,6 +275,7 @@ def pages(report, goals):
         goals.add('... bytes of 10,000', 1.5, size / series * 1e4, ' MB')
         goals.add('... resident, the collector', 20, resident[0], ' MiB')
         goals.add('... resident, the server', 20, resident[1], ' MiB')
+        goals.add('... resident, both', 30, sum(resident), ' MiB')
         goals.add(f'... of a processor, a page every {SCRAPE_S} s', .1, share, ' %')
     report.say(f"""Processes with memory of four kinds, copies, launches, waits and errors, that do nothing more; medians of
 {PAGES} pages. `collect`: as cudaexporter says itself. `print`: processor time for the same page again. `server`: the

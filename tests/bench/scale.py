@@ -166,7 +166,7 @@ def kernels(report):
 {maps:.1f}; a report takes {each:.3f} s of a processor.\n''')
 
 
-def processes(report):
+def processes(report, goals):
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
     caller = Caller()
     environment = dict(os.environ, LD_LIBRARY_PATH=caller.dir)
@@ -176,11 +176,13 @@ def processes(report):
     for process in many:
         process.stdout.readline()
     rows = []
-    for tool in ('cudaleak', 'cudalaunchtop'):
-        tracer = Tracer([tool, '-l', f'{caller.dir}/libcuda.so.1'])
+    for tool, *options in (['cudaleak'], ['cudalaunchtop'],
+                           ['cudaexporter', '--web.listen-address', '127.0.0.1:0', '--max-processes', f'{2 * PROCESSES}']):
+        tracer = Tracer([tool, *options, '-l', f'{caller.dir}/libcuda.so.1'])
         resident = tracer.resident()
         end = tracer.kill()[0]
         rows.append((tool, tracer.said.split(': ')[-1].strip(), ms(tracer.started), f'{resident:.1f}', ms(end)))
+        goals.add(f'{tool}, {PROCESSES} processes: start to tracing', 5, tracer.started, ' s')
     for process in many:
         process.stdin.close()
         process.stdout.close()
@@ -236,5 +238,5 @@ def run(report, goals):
     report.say('## Much at a time\n')
     live(report, goals)
     kernels(report)
-    processes(report)
+    processes(report, goals)
     instructions(report)

@@ -7,6 +7,7 @@ blocks that its memory snapshot has as allocated, with the Python frames that al
 import json
 import os
 import sys
+import threading
 
 import torch
 
@@ -122,6 +123,12 @@ def leak(count=23):
 
     for i in range(count):
         layer(i)
+
+
+def threads():
+    """59 that wait."""
+    for _ in range(59):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
 def wait():

@@ -35,6 +35,20 @@ table 'What a call costs' 10
 table 'What was to be reached' 9
 ! grep -q nan "$tmp/out" || no "something was not measured"
 
+stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+it "make bench: how long the programs run, for each call that has a goal"
+BENCH=quick run tests/bench/run probes
+status 0
+silent
+if ls "${CLIENTS_CACHE:-${XDG_CACHE_HOME:-/var/cache}/cuda-bpf-tools/clients}"/pytorch/bin/python >/dev/null 2>&1; then
+	table "The programs' own time" 5
+	table 'What was to be reached' 5
+else
+	table "The programs' own time" 3
+	table 'What was to be reached' 3
+fi
+equal "$(cat /proc/sys/kernel/bpf_stats_enabled)" "$stats"
+
 it "make bench: what a call costs without privileges"
 BENCH=quick run tests/bench/run inject
 status 0
@@ -54,6 +68,7 @@ table 'Records' 4
 table 'Instructions' 5
 lines 1 '^1,024 live allocations of 1,024 \(0 records lost\)'
 lines 1 '^100 kernels by name'
+table 'Much at a time' 3
 
 it "make bench: what probes inside kernels cost"
 BENCH=quick run tests/bench/run inside

@@ -91,11 +91,13 @@ PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/c
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
 INJECTED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
 INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
+# for programs that no tool has started: it maps the library of a tool that asks
+RESIDENT  := $(if $(INJECT),$(O)/inject/resident.so)
 
 # what the tools print with --json, from their tables of fields
 SCHEMA := $(O)/json-schema.json
 
-all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(GPUTIME) $(INJECT) $(SCHEMA)
+all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(GPUTIME) $(INJECT) $(RESIDENT) $(SCHEMA)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -321,7 +323,7 @@ check-libs: setup-libs
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(INJECT:$(O)/%=$(O)/static/%)
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(patsubst $(O)/%,$(O)/static/%,$(INJECT) $(RESIDENT))
 
 # beside them, as they look for them there
 $(O)/static/%.so: $(O)/%.so
@@ -381,7 +383,7 @@ install-tools: all
 	install -d $(MAN7) $(SHARE)/bt $(SHARE)/gputime $(LIBDIR)
 	install -d $(LIBDIR)/inject
 	install -m 644 $(GPUPROBE) $(GPUTIME) $(LIBDIR)
-	install -m 644 $(INJECT) $(LIBDIR)/inject
+	install -m 644 $(INJECT) $(RESIDENT) $(LIBDIR)/inject
 	install $(PTXAS) $(LIBDIR)
 	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)

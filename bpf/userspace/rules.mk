@@ -13,7 +13,7 @@ INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECTED:%=$(O)/inject/%.$s))
 
 skeletons: $(INJECT_GEN)
 
-$(INJECT_O): $(O)/inject/%.o: %
+$(sort $(INJECT_O) $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c))): $(O)/inject/%.o: %
 	@echo "  INJECT $<"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(INJECT_CC) $(filter -g% -ffile-prefix-map=%,$(CFLAGS)) $(INJECT_INC) -MMD -MP -c $< -o $@
@@ -49,9 +49,21 @@ $(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/%.tabl
 # checked where the BPF object is: its maps are mapped over the library's sections
 $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O)/inject/%.ld $(INJECT_O)
 	@echo "  SO    inject/$(@F)"
-	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--build-id -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@ $(LARGEST_PAGE)
+
+# $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (tools/resident)
+RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) $(patsubst %,tools/inject/%.c,bytes environ object stubs) \
+	arch/$(ARCH)/inject/stub.S)
+$(O)/resident_names.h: $(DEFS) scripts/gen_resident | $(O)
+	$(Q)scripts/gen_resident $(O)/cuda_api.def $(O)/cuda_protos.def > $@
+$(O)/inject/tools/resident/resident.c.o: $(O)/resident_names.h
+
+$(RESIDENT): $(RESIDENT_O)
+	@echo "  SO    inject/$(@F)"
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
+		-Wl,-z,noexecstack $(LDFLAGS) $^ -o $@
 
 # tests/unit/inject_bpf.c runs them itself
 T_INJECT_BPF := $(filter $(O)/inject/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)

@@ -32,9 +32,6 @@ struct gpu_wish {
 	bool is_command;		/* of the process: the library may have begun already */
 };
 
-/* The number of the mount that every memfd is in; -1: not known. */
-long long gpu_memory_mount(void);
-
 enum gpu_memory_found {
 	GPU_MEMORY_NONE,		/* the process has none yet */
 	GPU_MEMORY_IN_USE,		/* other tools have all places */
@@ -42,7 +39,7 @@ enum gpu_memory_found {
 	GPU_MEMORY_READY,		/* *m is set, and the library is asked */
 };
 
-/* Looks for the memory of a process; mount is gpu_memory_mount(). */
+/* Looks for the memory of a process; mount is process_memfd_mount(). */
 enum gpu_memory_found gpu_memory_find(struct gpu_memory *m, int pid, long long mount, const struct gpu_wish *wish);
 
 /* Returns how many records there are to be read now. */

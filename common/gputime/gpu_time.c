@@ -21,6 +21,7 @@
 #include "proc/user.h"
 #include "session/beside.h"
 #include "session/command.h"
+#include "session/process_memfd.h"
 
 /* How often processes without the library are looked at again, at first and later; after how long one counts as such. */
 static const unsigned long long LOOK_NS = 100000000, LOOK_MOST_NS = 5000000000, PATIENCE_NS = 3000000000;
@@ -190,7 +191,7 @@ void gpu_time_sample(struct gpu_time *g, const char *text)
 
 void gpu_time_open(struct gpu_time *g, struct process_table *processes)
 {
-	g->mount = gpu_memory_mount();
+	g->mount = process_memfd_mount();
 	g->processes = processes;
 	g->names = kernel_names_new();
 	g->quota = (struct quota){

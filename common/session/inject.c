@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "abi/process.h"
@@ -24,7 +25,9 @@
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/record_queue.h"
+#include "session/resident.h"
 #include "session/session.h"
+#include "session/signals.h"
 #include "shmmap/create.h"
 #include "sym/syms.h"
 
@@ -123,6 +126,9 @@ static void events_exited(struct inject_events *e, int pid)
  * the queue before a process's end is reported.  MESSAGES: of programs, printed at most. */
 enum { RING = 64 << 20, QUEUED = 4 * RING, MESSAGES = 16 };
 
+/* How long programs are awaited that make no call yet. */
+enum { CONNECT_MS = 300 };
+
 /* Work without a request is done at most this often: thousands of processes that start together wait for answers. */
 static const unsigned long long TURN_NS = 10 * 1000000ull;
 
@@ -144,6 +150,20 @@ char *inject_refusal(struct session *t, char **library)
 	*library = NULL;
 	return xstrdup("this tool is part of a command that the same tool traces already with --attach inject: leave out one of "
 		       "them");
+}
+
+char *inject_pids_refusal(const struct session *t, char **library, struct resident **resident)
+{
+	char *why;
+
+	*library = inject_library_find(&why);
+	if (*library)
+		why = resident_open(resident, t->opened.pids);
+	if (!why)
+		return NULL;
+	free(*library);
+	*library = NULL;
+	return why;
 }
 
 static void make_room(struct bpf_object *obj)
@@ -290,6 +310,8 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
+	if (in->resident && (m->head.kind == INJECT_FORKED || !resident_has(in->resident, pid)))
+		return false;
 	if (in->session->selected.cgroup && !cgroup_has(in->session->selected.cgroup, pid))
 		return false;	/* the programs cannot check it */
 	if (m->head.kind == INJECT_SAYS) {
@@ -314,11 +336,29 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 		return true;
 	}
 	session_scan_new(in->session, pid);
+	if (in->resident && m->head.kind == INJECT_BOUND && !m->head.functions)
+		resident_connected(in->resident, pid);
 	if (m->head.kind == INJECT_BOUND && !m->head.functions) {
 		note_static_runtime(in, pid);
 		warn_unread(in, pid);
 	}
 	return true;
+}
+
+/* Programs that make no call for so long connect later. */
+static void ask(struct inject *in)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	resident_ask(in->resident, in->library, in->peers.peers.name);
+	for (int ms = 0; ms < CONNECT_MS && in->resident->waits && !signal_caught() && !session_ended(in->session); ms++) {
+		inject_memory_tick(&in->memory);
+		inject_peers_serve(&in->peers);
+		resident_tick(in->resident);
+		nanosleep(&pause, NULL);
+	}
+	if (in->session->verbose && in->resident->waits)
+		note("%d of the processes make no CUDA calls: they connect with the next one", in->resident->waits);
 }
 
 void inject_begin(struct inject *in, const struct bpf_object *obj)
@@ -337,8 +377,15 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.marked = on_marked;
 	in->peers.python = python_of;
 	in->peers.ctx = in;
+	if (in->resident) {
+		in->peers.peers.user = in->resident->user;
+		in->peers.peers.net = in->resident->net;
+	}
 	inject_peers_open(&in->peers);
-	inject_library_set(in->library, in->peers.peers.name);
+	if (in->resident)
+		ask(in);
+	else
+		inject_library_set(in->library, in->peers.peers.name);
 }
 
 /* A thread that ends with its process is left to on_ended(). */
@@ -368,6 +415,8 @@ void inject_serve(struct inject *in)
 
 	inject_memory_tick(&in->memory);
 	inject_peers_serve(&in->peers);
+	if (in->resident)
+		resident_tick(in->resident);
 	if (in->inner || clock_ns() - in->turned < TURN_NS)
 		return;
 	in->turned = clock_ns();
@@ -382,8 +431,10 @@ void inject_serve(struct inject *in)
 
 void inject_end(struct inject *in, int sig)
 {
-	inject_memory_end(&in->memory);
-	if (sig)
+	inject_memory_end(&in->memory, in->resident);
+	resident_close(in->resident);
+	in->resident = NULL;
+	if (sig && in->session->command)
 		inject_peers_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
@@ -402,6 +453,7 @@ void inject_free(struct inject *in)
 	if (!in)
 		return;
 	inject_memory_close(&in->memory);
+	resident_close(in->resident);
 	free(in->library);
 	free(in);
 }

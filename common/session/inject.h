@@ -10,6 +10,7 @@
 struct bpf_map;
 struct bpf_object;
 struct record_queue;
+struct resident;
 struct session;
 struct shares;
 
@@ -27,6 +28,7 @@ struct inject_events {
 struct inject {
 	char *library;
 	struct session *session;
+	struct resident *resident;	/* with -p: the running programs; else NULL */
 	struct inject_memory memory;
 	struct inject_peers peers;
 	struct inject_events events;
@@ -41,20 +43,24 @@ struct inject {
 /* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
 char *inject_refusal(struct session *t, char **library);
 
+/* The same of the running programs of -p, which are then in *resident. */
+char *inject_pids_refusal(const struct session *t, char **library, struct resident **resident);
+
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);
 
 /* Opens the ring buffer. */
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring);
 
-/* Call before command_go(): listens, and has the command's dynamic linker load the library. */
+/* Call before command_go(): listens, and has the command's dynamic linker load the library; or asks the programs of -p to connect,
+ * and waits a little for it: every call that they begin from then on is traced. */
 void inject_begin(struct inject *in, const struct bpf_object *obj);
 
 /* Returns a descriptor that is readable when there is something to do, and does that. */
 int inject_fd(const struct inject *in);
 void inject_serve(struct inject *in);
 
-/* The probes do nothing any more.  Sends the command and its processes a signal, unless 0. */
+/* The probes do nothing any more.  Sends the command, if there is one, and its processes a signal, unless 0. */
 void inject_end(struct inject *in, int sig);
 
 void inject_free(struct inject *in);

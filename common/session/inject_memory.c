@@ -244,7 +244,7 @@ void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool 
 	}
 }
 
-void inject_memory_end(struct inject_memory *m)
+void inject_memory_end(struct inject_memory *m, bool resident)
 {
 	struct shmmap *s;
 
@@ -253,7 +253,10 @@ void inject_memory_end(struct inject_memory *m)
 	s = &m->memory->shm;
 	__atomic_store_n(&s->head->ended, 1, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than with a check of ended */
-		__atomic_fetch_or(&s->toggle[i].flags, INJECT_OFF, __ATOMIC_RELAXED);
+		if (resident)
+			__atomic_fetch_and(&s->toggle[i].flags, ~INJECT_OFF, __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_or(&s->toggle[i].flags, INJECT_OFF, __ATOMIC_RELAXED);
 }
 
 void inject_memory_tick(struct inject_memory *m)

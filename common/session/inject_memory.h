@@ -28,8 +28,8 @@ void inject_memory_fix(struct inject_memory *m);
 /* Probes the functions that toggle, or not. */
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in);
 
-/* Turns all probes off: what they write is no longer read. */
-void inject_memory_end(struct inject_memory *m);
+/* Turns all probes off: what they write is no longer read.  resident: the programs' next calls are to notice it. */
+void inject_memory_end(struct inject_memory *m, bool resident);
 
 /* Call every few milliseconds: updates the probes' clock. */
 void inject_memory_tick(struct inject_memory *m);

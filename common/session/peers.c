@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +29,35 @@ static unsigned most_peers(unsigned most, unsigned files, unsigned own)
 	return limit.rlim_cur > own ? (limit.rlim_cur - own) / files + 1 : 1;
 }
 
+int peers_enter_net(int net)
+{
+	int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	if (own >= 0 && !setns(net, CLONE_NEWNET))
+		return own;
+	if (own >= 0)
+		close(own);
+	return -1;
+}
+
+void peers_leave_net(int own)
+{
+	if (setns(own, CLONE_NEWNET))
+		die(errno, "cannot return to the network namespace");
+	close(own);
+}
+
+static int make_socket(const struct peers *p, int type)
+{
+	int own = p->net ? peers_enter_net(p->net) : -1, fd = p->net && own < 0 ? -1 : socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err = errno;
+
+	if (own >= 0)
+		peers_leave_net(own);
+	errno = err;
+	return fd;
+}
+
 void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -40,7 +71,7 @@ void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned 
 	n = strlen(p->name);
 	memcpy(addr.sun_path + 1, p->name, n);
 	p->most = most_peers(most, files, own);
-	p->fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	p->fd = make_socket(p, type);
 	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
 	    listen(p->fd, backlog))
 		die(errno, "cannot listen on a Unix socket");

@@ -12,6 +12,7 @@ struct peers {
 	/* set before peers_open() */
 	const char *done;	/* what peers are, for a warning: "traced" */
 	uid_t user;		/* of the command */
+	int net;		/* the network namespace to listen in, a descriptor; 0: the tool's */
 	/* state */
 	int fd;			/* listens */
 	char name[64];		/* of the socket, abstract */
@@ -23,6 +24,10 @@ struct peers {
  * times `files` descriptors, and `own` others.  Exits 1 if it cannot.  Call once the command is forked: the tool's limit of
  * open files is raised. */
 void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own);
+
+/* Enters a network namespace, a descriptor.  Returns one of the tool's own, for peers_leave_net(), or -1 with errno set. */
+int peers_enter_net(int net);
+void peers_leave_net(int own);
 
 /* Returns a new connection, which does not block, and whose it is (pid 0: not visible from here, or unknown); -1: none. */
 int peers_accept(const struct peers *p, struct ucred *who);

@@ -131,13 +131,39 @@ static void inject(struct session *t, char *library)
 	bmaps_use_lanes(libbpf_num_possible_cpus() + INJECT_OWN_LANES);
 }
 
+/* Returns true if running processes are to be traced by their resident libraries. */
+static bool choose_resident(struct session *t)
+{
+	struct resident *resident = NULL;
+	char *library = NULL, *why;
+
+	if (!t->pid_list || t->lib || t->list || (t->attach && t->attach != ATTACH_INJECT) || (!t->attach && t->needs_kernel))
+		return false;
+	why = inject_pids_refusal(t, &library, &resident);
+	if (why && t->attach)
+		die(0, "--attach inject: %s", why);
+	if (why && t->verbose)
+		note("not using --attach inject: %s", why);
+	free(why);
+	if (!library)
+		return false;
+	inject(t, library);
+	t->inject->resident = resident;
+	return true;
+}
+
 static void choose(struct session *t)
 {
 	struct failure f = { 0 };
 	char *library = NULL, *why;
 
+	if (choose_resident(t))
+		return;
+	if (t->attach == ATTACH_INJECT && t->pid_list)
+		usage_error("--attach inject and --%s are mutually exclusive with --pid", t->lib ? "lib" : "list");
 	if (t->attach == ATTACH_INJECT && !t->command)
-		usage_error("--attach inject: it traces a command only, not running processes: use --command or -- CMD");
+		usage_error("--attach inject: it traces a command, or running processes that have inject/resident.so: use --command, "
+			    "-- CMD or --pid");
 	if (t->attach != ATTACH_INJECT)
 		t->probes.attacher.kind = choose_kernel(t, &f);
 	if (t->probes.attacher.kind)
@@ -310,10 +336,10 @@ void session_attach(struct session *t)
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
-	if (!p->on_dso)
-		note_tracing(t);
 	if (t->inject)
 		inject_begin(t->inject, p->attacher.obj);
+	if (!p->on_dso)
+		note_tracing(t);
 	if (t->gpuprobe)
 		gpuprobe_begin(t->gpuprobe);
 	if (t->command)

@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "inject/inject.h"
 
-#define EXPORTED __attribute__((visibility("default")))
-
 struct injected injected;
 __thread struct inject_here inject_here;
 __thread struct inject_now inject_now;

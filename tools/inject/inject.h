@@ -12,10 +12,14 @@
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/inject.h"
+#include "inject/instance.h"
 #include "inject/probes.h"
 #include "inject/stub.h"
 #include "shmmap/shmmap.h"
 
+#define EXPORTED __attribute__((visibility("default")))
+
+struct stub_frame;
 struct __kernel_timespec;
 typedef int clock_fn(int clock, struct __kernel_timespec *t);
 typedef int program_fn(void *ctx);
@@ -96,6 +100,8 @@ struct injected {
 	__u64 page_size;		/* the kernel's */
 	const void *phdr;	/* the program's own */
 	int phdrs;
+	const __u32 *idle;		/* resident.so: the flags of all stubs while no tool asks; else NULL */
+	__u16 (*named)[STUB_NAMES];	/* resident.so: as in struct resident; else NULL */
 	__u32 stubs;
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[INJECT_FUNCTIONS];	/* of functions' names */
@@ -134,6 +140,14 @@ static inline bool same(const char *a, const char *b)
 	return *a == *b;
 }
 
+static inline bool begins(const char *s, const char *with)
+{
+	while (*with)
+		if (*s++ != *with++)
+			return false;
+	return true;
+}
+
 static inline unsigned long length(const char *s)
 {
 	unsigned long n = 0;
@@ -163,12 +177,18 @@ __u32 object_hash(const char *name);
 /* Returns the first definition of a function of that name after that symbol; NULL if there are no more. */
 const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after);
 
+/* The same for a variable. */
+const ElfW(Sym) *object_data(const struct object *o, const char *name);
+
 /* Returns the segment that has this address; NULL if none is known. */
 const ElfW(Phdr) *object_segment(const struct object *o, __u64 at);
 
 /* Finds the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than its
  * caller. */
 bool environment(struct injected *a);
+
+/* The rest of it, without a socket; vdso: for clock_find().  Returns false if the program has more privileges than its caller. */
+bool environment_process(struct injected *a, const void **vdso);
 
 /* Returns how many seccomp filters the thread has.  It opens a file: call only where the linker does so, too, or before other
  * system calls.  text: of INJECT_PATH bytes. */
@@ -204,12 +224,24 @@ bool memory_map_forked(struct injected *a, int fd, __u64 bytes);
 /* Unmaps the memory; another thread that uses it now reads zeros. */
 void memory_leave(struct injected *a);
 
+/* Unmaps all that was mapped; in_use: another thread may use it now, and reads zeros. */
+void memory_drop(struct injected *a, bool in_use);
+
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
  * NO_FUNCTION. */
 const void *stub_make(struct injected *a, __u32 function, __u64 real, __u64 object, bool gives);
 const void *stub_of(const struct injected *a, __u64 real);
 bool stub_is(__u64 at);
 void stubs_close(struct injected *a, __u64 object);
+
+/* Makes the stub of that number one for a function of the shared table that has resident.so's stub `like`. */
+void stub_follow(struct injected *a, __u32 number, __u32 function, const struct stub *like);
+
+/* Returns the index of the function of that name in the shared table, or NO_FUNCTION. */
+__u32 function_find(const struct injected *a, const char *name);
+
+/* Replaces the address that a function has stored, cuGetProcAddress() or its like, by that of its stub. */
+void stub_address_given(const struct injected *a, const struct stub_frame *f);
 
 /* Gives the functions that this object has stubs. */
 void bind_object(struct injected *a, const struct link_map *map);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that all programs share with the tool; memcpy() and its like. */
+/* The memory that all programs share with the tool. */
 #include <stddef.h>
 #include <linux/mman.h>
 #include "inject/inject.h"
@@ -129,69 +129,27 @@ void memory_leave(struct injected *a)
 	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* ---- called by compilers.  Most copies are short */
-
-enum { LARGE = 256 };
-
-void *memcpy(void *to, const void *from, unsigned long n)
+static void unmap(const void *at, __u64 bytes)
 {
-	char *t = to;
-	const char *f = from;
-
-	if (n >= LARGE) {
-		copy_large(to, from, n);
-		return to;
-	}
-	for (; n >= 32; n -= 32, t += 32, f += 32) {
-		((volatile __u64 *)t)[0] = ((const __u64 *)f)[0];
-		((volatile __u64 *)t)[1] = ((const __u64 *)f)[1];
-		((volatile __u64 *)t)[2] = ((const __u64 *)f)[2];
-		((volatile __u64 *)t)[3] = ((const __u64 *)f)[3];
-	}
-	for (; n >= 8; n -= 8, t += 8, f += 8)
-		*(volatile __u64 *)t = *(const __u64 *)f;
-	for (; n; n--)
-		*(volatile char *)t++ = *f++;
-	return to;
+	if (at && !sys_failed((long)at))
+		sys3(__NR_munmap, (long)at, (long)bytes, 0);
 }
 
-void *memmove(void *to, const void *from, unsigned long n)
+/* A child that has not connected has not inherited the memory: another mapping may be there. */
+void memory_drop(struct injected *a, bool in_use)
 {
-	char *t = to;
-	const char *f = from;
+	bool mine = !a->page || a->page->state == READY;
 
-	if (t <= f || t >= f + n) {
-		while (n--)
-			*(volatile char *)t++ = *f++;
-		return to;
-	}
-	while (n--)
-		((volatile char *)t)[n] = f[n];
-	return to;
-}
-
-void *memset(void *to, int byte, unsigned long n)
-{
-	__u64 word = (unsigned char)byte * 0x0101010101010101ULL;
-	char *t = to;
-
-	if (n >= LARGE) {
-		fill_large(to, byte, n);
-		return to;
-	}
-	for (; n >= 8; n -= 8, t += 8)
-		*(volatile __u64 *)t = word;
-	for (; n; n--)
-		*(volatile char *)t++ = (char)byte;
-	return to;
-}
-
-int memcmp(const void *a, const void *b, unsigned long n)
-{
-	const unsigned char *x = a, *y = b;
-
-	for (; n; n--, x++, y++)
-		if (*x != *y)
-			return *x - *y;
-	return 0;
+	if (in_use && mine)
+		memory_leave(a);
+	if (in_use)
+		return;
+	for (__u32 i = 0; i < INJECT_THREADS; i++)
+		unmap(a->storages[i], a->shm.own);
+	if (mine)
+		unmap(a->shm.base, a->shm.bytes);
+	if (a->head)
+		unmap(a->head, (__u64)((const char *)(a->threads + INJECT_THREADS) - (const char *)a->head));
+	unmap(a->shm.fixed, a->shm.bytes);
+	unmap(a->page, LARGEST_PAGE);
 }

@@ -84,25 +84,28 @@ bool object_image(struct object *o, const void *image)
 	return dyn && dynamic(o, dyn);
 }
 
-static bool is_it(const struct object *o, const ElfW(Sym) *s, const char *name, const ElfW(Sym) *after)
+/* What is looked for: definitions after one, of a type. */
+struct wanted { const char *name; const ElfW(Sym) *after; unsigned type; };
+
+static bool is_it(const struct object *o, const ElfW(Sym) *s, const struct wanted *w)
 {
-	return s > after && s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_value &&
-	       same(o->strings + s->st_name, name);
+	return s > w->after && s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == w->type && s->st_value &&
+	       same(o->strings + s->st_name, w->name);
 }
 
-static const ElfW(Sym) *by_sysv(const struct object *o, const char *name, const ElfW(Sym) *after)
+static const ElfW(Sym) *by_sysv(const struct object *o, const struct wanted *w)
 {
 	__u32 buckets = o->sysv[0], n = o->sysv[1];
 	const __u32 *bucket = o->sysv + 2, *chain = bucket + buckets;
 	const ElfW(Sym) *first = NULL;
 
-	for (__u32 i = buckets ? bucket[sysv_hash(name) % buckets] : 0; i && i < n; i = chain[i])
-		if (is_it(o, &o->symbols[i], name, after) && (!first || &o->symbols[i] < first))
+	for (__u32 i = buckets ? bucket[sysv_hash(w->name) % buckets] : 0; i && i < n; i = chain[i])
+		if (is_it(o, &o->symbols[i], w) && (!first || &o->symbols[i] < first))
 			first = &o->symbols[i];		/* chains go backwards */
 	return first;
 }
 
-const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after)
+static const ElfW(Sym) *find(const struct object *o, __u32 hash, const struct wanted *w)
 {
 	const __u32 *g = o->gnu, *bucket, *chain;
 	const __u64 *bloom;
@@ -110,7 +113,7 @@ const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 h
 	__u32 i;
 
 	if (!g)
-		return by_sysv(o, name, after);
+		return by_sysv(o, w);
 	if (!g[0] || !g[2])
 		return NULL;
 	bloom = (const __u64 *)(g + 4);
@@ -123,11 +126,21 @@ const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 h
 	if (i < g[1])
 		return NULL;
 	for (;; i++) {
-		if ((chain[i - g[1]] | 1) == (hash | 1) && is_it(o, &o->symbols[i], name, after))
+		if ((chain[i - g[1]] | 1) == (hash | 1) && is_it(o, &o->symbols[i], w))
 			return &o->symbols[i];
 		if (chain[i - g[1]] & 1)
 			return NULL;
 	}
+}
+
+const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after)
+{
+	return find(o, hash, &(struct wanted){ name, after, STT_FUNC });
+}
+
+const ElfW(Sym) *object_data(const struct object *o, const char *name)
+{
+	return find(o, object_hash(name), &(struct wanted){ name, NULL, STT_OBJECT });
 }
 
 const ElfW(Phdr) *object_segment(const struct object *o, __u64 at)

@@ -7,9 +7,6 @@
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 
-/* real: the function.  wanted: 0: jump there; else call it, with wanted - 1 words of arguments on the stack. */
-struct entered { __u64 real, wanted; };
-
 /* Why the return is awaited: stub_why(). */
 enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
 
@@ -106,22 +103,12 @@ struct entered inject_entered(struct stub_frame *f, const struct stub *s)
 	return (struct entered){ s->real, *stub_why(f) ? 1 + (s->unsure ? words_unsure(f, s) : s->words) : 0 };
 }
 
-/* Replaces a function's address from cuGetProcAddress() and its like by that of its stub. */
-static void address_given(const struct injected *a, const struct stub_frame *f)
-{
-	__u64 *given = (__u64 *)PT_REGS_PARM2(&f->regs);
-	const void *stub = !(__u32)PT_REGS_RC(&f->regs) && given && *given ? stub_of(a, *given) : NULL;
-
-	if (stub)
-		*given = (__u64)stub;
-}
-
 void inject_returned(struct stub_frame *f, const struct stub *s)
 {
 	struct injected *a = &injected;
 
 	if (*stub_why(f) & FOR_ADDRESS)
-		address_given(a, f);
+		stub_address_given(a, f);
 	if (!(*stub_why(f) & FOR_PROGRAM) || a->head->ended || !thread_is_ready(a) || interrupts(f))
 		return;
 	stub_returned(f);

@@ -4,6 +4,8 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include "inject/inject.h"
+#include "machine/regs_user.h"
+#include "machine/stub_frame.h"
 
 /* A function of unknown prototype gets a copy of so many words of its caller's stack.  A struct cudaEglFrame by value is 35 of
  * them. */
@@ -64,7 +66,25 @@ static const __u32 always;
 
 static void flags_set(struct stub *s)
 {
-	s->flags = s->in && !s->gives ? &injected.toggle[s->function].flags : &always;
+	if (injected.idle && !s->gives)
+		s->flags = injected.idle;
+	else
+		s->flags = s->in && !s->gives ? &injected.toggle[s->function].flags : &always;
+}
+
+/* Later names of one that has many are not known. */
+static void name_add(struct injected *a, __u32 n, __u32 function, bool first)
+{
+	int i = 0;
+
+	if (!a->named || function == NO_FUNCTION)
+		return;
+	while (!first && i < STUB_NAMES && a->named[n][i] && a->named[n][i] != function + 1)
+		i++;
+	if (i < STUB_NAMES)
+		a->named[n][i] = (__u16)(function + 1);
+	for (i++; first && i < STUB_NAMES; i++)
+		a->named[n][i] = 0;
 }
 
 static const void *fill(struct injected *a, __u32 n, const struct stub *s)
@@ -77,6 +97,7 @@ static const void *fill(struct injected *a, __u32 n, const struct stub *s)
 	} else {
 		i = ADDRESSES;
 	}
+	name_add(a, n, s->function, true);
 	a->stub[n] = *s;
 	flags_set(&a->stub[n]);
 	if (i < ADDRESSES)
@@ -89,6 +110,7 @@ static const void *also(struct injected *a, __u32 n, const struct stub *s)
 {
 	struct stub *is = &a->stub[n];
 
+	name_add(a, n, s->function, false);
 	is->gives |= s->gives;
 	is->unsure |= s->unsure;
 	if (s->words > is->words)
@@ -129,6 +151,47 @@ void stubs_close(struct injected *a, __u64 object)
 	for (__u32 i = 0; i < a->stubs; i++)
 		if (a->stub[i].object == object)
 			a->stub[i].closed = 1;
+}
+
+void stub_follow(struct injected *a, __u32 number, __u32 function, const struct stub *like)
+{
+	const struct inject_function *in = &a->shm.function[function];
+	struct stub s = { .real = like->real, .object = like->object, .in = in, .id = in->id, .function = function };
+
+	if (!words_set(a, &s))
+		return;
+	flags_set(&s);
+	a->stub[number] = s;
+}
+
+void stub_address_given(const struct injected *a, const struct stub_frame *f)
+{
+	__u64 *given = (__u64 *)PT_REGS_PARM2(&f->regs);
+	const void *stub = !(__u32)PT_REGS_RC(&f->regs) && given && *given ? stub_of(a, *given) : NULL;
+
+	if (stub)
+		*given = (__u64)stub;
+}
+
+__u32 function_find(const struct injected *a, const char *name)
+{
+	const struct shmmap *m = &a->shm;
+	__u32 from = 0, to = m->functions;
+
+	while (from < to) {
+		__u32 i = from + (to - from) / 2;
+		const char *p = m->names + m->function[i].name, *q = name;
+
+		while (*p && *p == *q)
+			p++, q++;
+		if (*p == *q)
+			return i;
+		if ((unsigned char)*p < (unsigned char)*q)
+			from = i + 1;
+		else
+			to = i;
+	}
+	return NO_FUNCTION;
 }
 
 /* ---- a library's functions */

@@ -7,4 +7,8 @@
 #define MACHINE_ELF EM_AARCH64
 #define MACHINE_NAME "64-bit Arm"
 
+/* The relocations of a library that binds nothing: the address where it is mapped, and a place in a thread's memory, from the
+ * thread pointer. */
+enum { MACHINE_RELATIVE = R_AARCH64_RELATIVE, MACHINE_THREAD = R_AARCH64_TLS_TPREL };
+
 #endif

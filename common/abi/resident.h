@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The memory by which a tool asks a running program that has inject/resident.so (tools/resident) to connect to it, as the programs
+ * of a command do (abi/inject.h).
+ *
+ * The library makes it when the first CUDA library is mapped: a memfd of RESIDENT_BYTES with the name RESIDENT_NAME, sealed against
+ * shrinking and growing.  A tool finds it among the program's descriptors and takes a write lock on its first byte (fcntl(2): an
+ * open file description lock), which the kernel drops when the tool ends, however it does.  It writes its request, counts up
+ * generation and clears INJECT_OFF in flags, which all stubs read: at its next CUDA call the program connects.  Children of a fork
+ * have the same memory: each that makes a call connects, and the tool leaves out those that it does not trace.
+ *
+ * The program may write anything here.  It takes the library by its name from the folder of its own, and believes a tool of its
+ * own user or root only. */
+#ifndef ABI_RESIDENT_H
+#define ABI_RESIDENT_H
+#include <linux/types.h>
+
+#define RESIDENT_NAME "cuda-bpf-tools-resident"
+#define RESIDENT_MAGIC "CUDARES"
+
+enum { RESIDENT_VERSION = 1, RESIDENT_BYTES = 4096, RESIDENT_OBJECT = 32, RESIDENT_SOCKET = 108 };
+
+/* Why a process has not connected. */
+enum resident_refusal {
+	RESIDENT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start */
+	RESIDENT_NO_LIBRARY,		/* inject/TOOL.so is not beside its resident.so, or is of another version */
+	RESIDENT_NOT_TRUSTED,		/* the tool does not answer, is another user's, or does not trace this process */
+};
+
+struct resident_control {
+	char magic[8];			/* RESIDENT_MAGIC */
+	__u32 version, bytes;		/* sizeof(struct resident_control) */
+	__u32 filters;			/* seccomp filters that the program had at its start */
+	/* written by the tool */
+	__u32 flags __attribute__((aligned(64)));	/* INJECT_OFF, unless a tool asks */
+	__u32 generation;		/* of requests: counted up with each change */
+	__u32 wanted;			/* 0: the tool has ended */
+	char object[RESIDENT_OBJECT];	/* the tool's BPF object: cudaleak */
+	char socket[RESIDENT_SOCKET];	/* abstract name, without its leading 0 */
+	__u64 stamp;			/* of the tool's own library: resident_stamp() */
+	/* written by the program */
+	__u32 refused __attribute__((aligned(64)));	/* enum resident_refusal */
+	__u32 refused_generation;
+};
+
+/* Distinguishes builds of a library: of its first segment, which has its build id. */
+static inline __u64 resident_stamp(const void *segment, __u64 bytes)
+{
+	const unsigned char *p = (const unsigned char *)segment;
+	__u64 hash = 0xcbf29ce484222325ull;
+
+	while (bytes--)
+		hash = (hash ^ *p++) * 0x100000001b3ull;
+	return hash;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The library in a program that has inject/resident.so, which has mapped it and calls this: no linker knows it. */
+#include <stddef.h>
+#include "inject/inject.h"
+#include "inject/instance.h"
+#include "machine/stub_frame.h"
+
+struct entered inject_entered(struct stub_frame *f, const struct stub *s);
+void inject_returned(struct stub_frame *f, const struct stub *s);
+
+/* Of its names, the first one that the tool wants. */
+static void add(const struct resident *r, __u32 number)
+{
+	struct injected *a = &injected;
+	const struct stub *is = &r->stub[number];
+	__u32 function = NO_FUNCTION;
+
+	for (int i = 0; i < STUB_NAMES && r->named[number][i] && function == NO_FUNCTION; i++)
+		function = function_find(a, r->text + r->names[r->named[number][i] - 1].name);
+	if (function != NO_FUNCTION)
+		stub_follow(a, number, function, is);
+}
+
+static bool attach(const struct resident *r)
+{
+	struct injected *a = &injected;
+	bool ok;
+
+	a->page_size = r->page_size;
+	a->stack = r->stack;
+	a->filters = r->filters;
+	a->started = r->started;
+	memcpy(a->socket, r->socket, sizeof(a->socket));
+	a->socket[sizeof(a->socket) - 1] = 0;
+	clock_find(a, r->vdso);
+	inject_here.signals = r->signals;
+	inject_here.blocked = true;
+	ok = connect_hello(a);
+	for (__u32 i = 0; ok && i < r->stubs; i++)
+		add(r, i);
+	inject_here.blocked = ok;
+	return ok;
+}
+
+static const __u32 *flags(__u32 number)
+{
+	return injected.stub[number].in ? injected.stub[number].flags : NULL;
+}
+
+static void ready(void)
+{
+	changes_tell_loaded(&injected);
+	inject_here.blocked = false;
+}
+
+static void consistent(void)
+{
+	changes_tell_loaded(&injected);
+}
+
+static struct entered entered(struct stub_frame *f, __u32 number)
+{
+	return inject_entered(f, &injected.stub[number]);
+}
+
+static void returned(struct stub_frame *f, __u32 number)
+{
+	inject_returned(f, &injected.stub[number]);
+}
+
+static void noted(const char *path)
+{
+	changes_note(&injected, path);
+}
+
+static void bound(const char *path, __u32 functions)
+{
+	connect_bound(&injected, path, functions);
+}
+
+static void closed(void)
+{
+	injected.changes = true;
+}
+
+static bool is_out(void)
+{
+	__u32 state = injected.page ? __atomic_load_n(&injected.page->state, __ATOMIC_RELAXED) : LEFT_OUT;
+
+	return state == LEFT_OUT || state == WITHDRAWN;
+}
+
+static bool is_filtered(void)
+{
+	return __atomic_load_n(&injected.marks, __ATOMIC_RELAXED) & INJECT_FILTERED;
+}
+
+static void leave(bool in_use)
+{
+	memory_drop(&injected, in_use);
+}
+
+EXPORTED const struct instance inject_instance = {
+	.version = INSTANCE_VERSION, .bytes = sizeof(struct instance),
+	.attach = attach, .add = add, .flags = flags, .ready = ready, .entered = entered, .returned = returned,
+	.noted = noted, .bound = bound, .consistent = consistent, .closed = closed, .is_out = is_out, .is_filtered = is_filtered, .leave = leave,
+};

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Called by the dynamic linker and by the stubs. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <asm/resource.h>
+#include <asm/stat.h>
+#include <linux/fcntl.h>
+#include <linux/memfd.h>
+#include <linux/mman.h>
+#include <linux/time_types.h>
+#include <time.h>
+#include "machine/regs_user.h"
+#include "machine/stub_frame.h"
+#include "resident/resident.h"
+#include "resident_names.h"
+
+/* LOOK: calls of a thread between two looks whether the tool lives.  TURNS: how long a thread that leaves a tool waits for the
+ * others, which are in programs of less than a microsecond. */
+enum { LOOK = 1024, TURNS = 1000, NO_SIGNALS = 2 /* SIG_SETMASK */, MAPS = 8 << 20, NAMES = sizeof(resident_names) / sizeof(*resident_names) };
+
+/* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
+static const __u64 ABANDONED_NS = 12 * 1000000000ull;
+
+/* Why the return is awaited: stub_why(), with the generation of the instance above them. */
+enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2, GENERATION = 8 };
+
+struct injected injected;
+struct resident_state resident;
+__thread struct resident_here resident_here;
+
+struct entered inject_entered(struct stub_frame *f, const struct stub *s);
+void inject_returned(struct stub_frame *f, const struct stub *s);
+
+/* ---- one thread at a time */
+
+static __u64 now_ns(void)
+{
+	struct __kernel_timespec t = { 0 };
+
+	sys3(__NR_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&t, 0);
+	return (__u64)t.tv_sec * 1000000000 + (__u64)t.tv_nsec;
+}
+
+static bool take(struct resident_page *p, __u32 by, __u32 *has)
+{
+	*has = 0;
+	return __atomic_compare_exchange_n(&p->by, has, by, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* All signals are blocked.  Returns false if this thread has it, and was interrupted, or one that will not give it back. */
+static bool lock(struct resident_page *p)
+{
+	__u32 by = (__u32)sys3(__NR_gettid, 0, 0, 0), has;
+	__u64 since;
+
+	while (!take(p, by, &has)) {
+		since = __atomic_load_n(&p->since, __ATOMIC_RELAXED);
+		if (has == by || (since && now_ns() - since > ABANDONED_NS))
+			return false;
+		sys3(__NR_sched_yield, 0, 0, 0);
+	}
+	__atomic_store_n(&p->since, now_ns(), __ATOMIC_RELAXED);
+	return true;
+}
+
+static void unlock(struct resident_page *p)
+{
+	__atomic_store_n(&p->since, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->by, 0, __ATOMIC_RELEASE);
+}
+
+static __u64 signals_block(void)
+{
+	__u64 all = ~0ull, before = 0;
+
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
+	return before;
+}
+
+static void signals_restore(__u64 before)
+{
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
+}
+
+/* ---- an instance: a tool's library that the stubs lead to */
+
+static __u32 *cell(struct resident_state *r)
+{
+	return &r->page->cell[thread_pointer() * 0x9e3779b97f4a7c15ULL >> 59].inside;
+}
+
+static bool any_inside(const struct resident_state *r)
+{
+	for (int i = 0; i < CELLS; i++)
+		if (__atomic_load_n(&r->page->cell[i].inside, __ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
+/* The thread's memory is that of an earlier instance. */
+static void here_clear(const struct resident_state *r)
+{
+	memset(resident_here.tls, 0, sizeof(resident_here.tls));
+	resident_here.generation = r->generation;
+}
+
+static __attribute__((noinline, cold)) void here_begin(const struct resident_state *r)
+{
+	__u64 before = signals_block();
+
+	here_clear(r);
+	signals_restore(before);
+}
+
+/* The functions that no tool wants have the control's flags: a tool that asks is seen at all. */
+static void stubs_idle(void)
+{
+	for (__u32 i = 0; i < injected.stubs; i++)
+		if (!injected.stub[i].gives)
+			__atomic_store_n(&injected.stub[i].flags, injected.idle, __ATOMIC_RELEASE);
+}
+
+static void stub_lead(const struct resident_state *r, __u32 number)
+{
+	const __u32 *flags = r->in->flags(number);
+
+	if (flags && !injected.stub[number].gives)
+		__atomic_store_n(&injected.stub[number].flags, flags, __ATOMIC_RELEASE);
+}
+
+static void old_drop(struct resident_state *r)
+{
+	for (int i = 0; any_inside(r); i++) {
+		if (i == TURNS)
+			return;
+		sys3(__NR_sched_yield, 0, 0, 0);
+	}
+	for (int i = 0; i < OLD; i++) {
+		if (!r->old[i].is)
+			continue;
+		r->old[i].is->leave(false);
+		load_drop(&r->old[i]);
+	}
+}
+
+/* No thread enters the instance any more.  It stays mapped while one may be in it: if that has left by longjmp(), for good. */
+static void in_end(struct resident_state *r)
+{
+	stubs_idle();
+	__atomic_store_n(&r->in, NULL, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&r->generation, 1, __ATOMIC_SEQ_CST);
+	injected.settled = false;
+}
+
+static void leave(struct resident_state *r)
+{
+	int i = 0;
+
+	in_end(r);
+	if (!r->now.is)
+		return;
+	while (i < OLD - 1 && r->old[i].is)
+		i++;
+	r->old[i] = r->now;
+	r->now = (struct loaded){ 0 };
+	old_drop(r);
+	if (r->old[i].is)
+		r->old[i].is->leave(true);
+}
+
+/* ---- a tool */
+
+static bool is_ours(const struct resident_state *r)
+{
+	struct stat st;
+
+	return !sys3(__NR_fstat, r->fd, (long)&st, 0) && st.st_ino == r->ino && st.st_dev == r->dev;
+}
+
+/* Unknown, if the program has closed the descriptor: then yes. */
+static bool tool_lives(const struct resident_state *r)
+{
+	struct flock one = { .l_type = F_WRLCK, .l_whence = 0, .l_start = 0, .l_len = 1 };
+
+	return !is_ours(r) || sys3(__NR_fcntl, r->fd, F_OFD_GETLK, (long)&one) || one.l_type != F_UNLCK;
+}
+
+static void refuse(struct resident_state *r, __u32 generation, enum resident_refusal why)
+{
+	r->control->refused = why;
+	__atomic_store_n(&r->control->refused_generation, generation, __ATOMIC_RELEASE);
+}
+
+/* Copies a text that another process may change.  Returns false if it is empty or does not end. */
+static bool copy(char *to, const char *from, int size)
+{
+	for (int i = 0; i < size; i++)
+		if (!(to[i] = *(const volatile char *)&from[i]))
+			return i;
+	return false;
+}
+
+/* FOLDER/OBJECT.so, in text. */
+static bool library_path(struct resident_state *r)
+{
+	char object[RESIDENT_OBJECT];
+	unsigned long n = length(r->folder), m;
+
+	if (!copy(object, r->control->object, sizeof(object)))
+		return false;
+	for (m = 0; object[m]; m++)
+		if (object[m] < 'a' || object[m] > 'z')
+			return false;
+	if (n + m + sizeof(".so") > sizeof(r->text))
+		return false;
+	memcpy(r->text, r->folder, n);
+	memcpy(r->text + n, object, m);
+	memcpy(r->text + n + m, ".so", sizeof(".so"));
+	return true;
+}
+
+static struct resident description(const struct resident_state *r, __u64 signals)
+{
+	const struct injected *a = &injected;
+
+	return (struct resident){
+		.stub = a->stub, .named = (const __u16 (*)[STUB_NAMES])a->named, .names = a->shm.function, .text = a->shm.names,
+		.stubs = a->stubs, .filters = a->filters, .started = a->started, .page_size = a->page_size, .stack = a->stack,
+		.vdso = r->vdso, .signals = signals,
+	};
+}
+
+/* From the moment that in is set all threads' calls go to the tool; those that came since it has asked wait for the lock. */
+static enum resident_refusal attach(struct resident_state *r, __u64 signals)
+{
+	struct resident is = description(r, signals);
+
+	if (environment_filters(r->text) > injected.filters)
+		return RESIDENT_FILTERED;
+	old_drop(r);
+	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !library_path(r) || !load_instance(&r->now, r->text, r->control->stamp))
+		return RESIDENT_NO_LIBRARY;
+	here_clear(r);
+	if (!r->now.is->attach(&is)) {
+		r->now.is->leave(false);
+		load_drop(&r->now);
+		__atomic_fetch_add(&r->generation, 1, __ATOMIC_SEQ_CST);
+		return RESIDENT_NOT_TRUSTED;
+	}
+	__atomic_store_n(&r->in, r->now.is, __ATOMIC_SEQ_CST);
+	injected.settled = true;
+	for (__u32 i = 0; i < injected.stubs; i++)
+		stub_lead(r, i);
+	r->in->ready();
+	return 0;
+}
+
+static void request_handle(struct resident_state *r, __u32 generation, __u64 signals)
+{
+	enum resident_refusal why = 0;
+
+	leave(r);
+	if (__atomic_load_n(&r->control->wanted, __ATOMIC_ACQUIRE) && tool_lives(r))
+		why = attach(r, signals);
+	if (why)
+		refuse(r, generation, why);
+	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
+}
+
+static void look(struct resident_state *r)
+{
+	bool lives = tool_lives(r);
+
+	if (r->in && (!lives || r->in->is_out()))
+		leave(r);
+	if (!lives)
+		__atomic_fetch_or(&r->control->flags, INJECT_OFF, __ATOMIC_RELAXED);
+}
+
+/* Under a filter of its own that the program has by now, a system call may end it: the memory stays mapped. */
+static void handle_filtered(struct resident_state *r, __u32 generation)
+{
+	__u32 has;
+
+	if (generation == r->handled || !take(r->page, ~0u, &has))
+		return;
+	in_end(r);
+	r->now = (struct loaded){ 0 };
+	refuse(r, generation, RESIDENT_FILTERED);
+	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
+	unlock(r->page);
+}
+
+/* Call when a tool asks, or has ended, and now and then. */
+static __attribute__((noinline, cold)) void serve(struct resident_state *r)
+{
+	const struct instance *in;
+	__u32 generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
+	bool filtered;
+	__u64 before;
+
+	__atomic_fetch_add(cell(r), 1, __ATOMIC_SEQ_CST);
+	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
+	filtered = in && in->is_filtered();
+	__atomic_fetch_sub(cell(r), 1, __ATOMIC_RELEASE);
+	if (filtered)
+		return handle_filtered(r, generation);
+	before = signals_block();
+	if (lock(r->page)) {
+		generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
+		if (generation != r->handled)
+			request_handle(r, generation, before);
+		else
+			look(r);
+		unlock(r->page);
+	}
+	signals_restore(before);
+}
+
+/* ---- the stubs */
+
+static __u64 enter(struct resident_state *r, struct stub_frame *f, __u32 number, struct entered *e)
+{
+	__u32 *inside = cell(r), generation;
+	const struct instance *in;
+	struct entered got = { 0 };
+
+	__atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST);
+	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
+	generation = r->generation;
+	if (in && resident_here.generation != generation)
+		here_begin(r);
+	if (in)
+		got = in->entered(f, number);
+	__atomic_fetch_sub(inside, 1, __ATOMIC_RELEASE);
+	if (!got.wanted)
+		return 0;
+	e->wanted = got.wanted;
+	return FOR_PROGRAM | (__u64)generation << GENERATION;
+}
+
+struct entered inject_entered(struct stub_frame *f, const struct stub *s)
+{
+	struct resident_state *r = &resident;
+	struct entered e = { s->real, 0 };
+	__u64 why = 0;
+
+	if (!LIKELY(__atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE) == __atomic_load_n(&r->handled, __ATOMIC_ACQUIRE) &&
+		    ++resident_here.calls % LOOK))
+		serve(r);
+	if (__atomic_load_n(&r->in, __ATOMIC_RELAXED))
+		why = enter(r, f, (__u32)(s - injected.stub), &e);
+	if (s->gives) {
+		why |= FOR_ADDRESS;
+		e.wanted = e.wanted ?: 1;
+	}
+	*stub_why(f) = why;
+	return e;
+}
+
+static void leave_call(struct resident_state *r, struct stub_frame *f, __u32 number, __u32 generation)
+{
+	__u32 *inside = cell(r);
+	const struct instance *in;
+
+	__atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST);
+	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
+	*stub_why(f) = FOR_PROGRAM;
+	if (in && r->generation == generation && resident_here.generation == generation)
+		in->returned(f, number);
+	__atomic_fetch_sub(inside, 1, __ATOMIC_RELEASE);
+}
+
+void inject_returned(struct stub_frame *f, const struct stub *s)
+{
+	__u64 why = *stub_why(f);
+
+	if (why & FOR_ADDRESS)
+		stub_address_given(&injected, f);
+	if (why & FOR_PROGRAM)
+		leave_call(&resident, f, (__u32)(s - injected.stub), (__u32)(why >> GENERATION));
+}
+
+/* ---- the memory that tools find */
+
+/* The folder of this library, with a / at its end, by its mapping. */
+static bool folder_find(struct resident_state *r)
+{
+	char *all = (char *)sys6(__NR_mmap, 0, MAPS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const __u64 here = (__u64)folder_find;
+	unsigned long n = 0, size, slash = 0;
+	char *s;
+
+	if (sys_failed((long)all))
+		return false;
+	size = sys_read_file("/proc/self/maps", all, MAPS - 1);
+	for (s = all; s < all + size; s++) {
+		__u64 bound[2] = { 0 };
+
+		for (int i = 0; i < 2; i++, s++)
+			for (; (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f'); s++)
+				bound[i] = bound[i] << 4 | (__u64)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+		while (*s && *s != '\n' && *s != '/')
+			s++;
+		if (bound[0] <= here && here < bound[1] && *s == '/')
+			break;
+		while (*s && *s != '\n')
+			s++;
+	}
+	for (; s < all + size && *s && *s != '\n' && n < FOLDER - 1; n++) {
+		slash = *s == '/' ? n + 1 : slash;
+		r->folder[n] = *s++;
+	}
+	r->folder[slash] = 0;
+	sys3(__NR_munmap, (long)all, MAPS, 0);
+	return slash;
+}
+
+/* None of the standard descriptors: a program that has closed these opens its own there.  Beyond RLIMIT_FSIZE ftruncate(2) would
+ * send SIGXFSZ. */
+static int file_make(void)
+{
+	__u64 limit[2] = { 0 };	/* struct rlimit64 */
+	long fd, higher;
+
+	if (sys4(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)limit) || limit[0] < RESIDENT_BYTES)
+		return -1;
+	fd = sys3(__NR_memfd_create, (long)RESIDENT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
+	if (fd < 0 || fd > 2)
+		return (int)fd;
+	higher = sys3(__NR_fcntl, fd, F_DUPFD_CLOEXEC, 3);
+	sys3(__NR_close, fd, 0, 0);
+	return (int)higher;
+}
+
+static bool share(struct resident_state *r)
+{
+	const struct resident_control first = {
+		.magic = RESIDENT_MAGIC, .version = RESIDENT_VERSION, .bytes = sizeof(first), .filters = injected.filters, .flags = INJECT_OFF,
+	};
+	struct stat st;
+	long p;
+
+	r->fd = file_make();
+	if (r->fd < 0)
+		return false;
+	p = sys3(__NR_ftruncate, r->fd, RESIDENT_BYTES, 0) || sys3(__NR_fstat, r->fd, (long)&st, 0) ||
+	    sys3(__NR_fcntl, r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? -1 :
+	    sys6(__NR_mmap, 0, RESIDENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (sys_failed(p)) {
+		sys3(__NR_close, r->fd, 0, 0);
+		return false;
+	}
+	sys3(__NR_madvise, p, RESIDENT_BYTES, MADV_DONTDUMP);
+	r->dev = st.st_dev;
+	r->ino = st.st_ino;
+	memcpy((void *)p, &first, sizeof(first));
+	r->control = (void *)p;
+	return true;
+}
+
+/* Without wiping, a child of a fork would wait for its parent's threads. */
+static bool page_make(struct resident_state *r)
+{
+	long p = sys6(__NR_mmap, 0, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	r->page = sys_failed(p) ? NULL : (void *)p;
+	return r->page && !sys3(__NR_madvise, p, sizeof(*r->page), MADV_WIPEONFORK);
+}
+
+static void names_set(struct injected *a)
+{
+	static struct inject_function functions[NAMES];
+
+	_Static_assert((int)NAMES <= (int)INJECT_FUNCTIONS, "too many functions");
+	for (__u32 i = 0; i < NAMES; i++) {
+		functions[i] = (struct inject_function){ .name = resident_names[i], .flags = 1 << INJECT_STACK_SHIFT };
+		a->hash[i] = object_hash(resident_text + resident_names[i]);
+	}
+	a->shm.function = functions;
+	a->shm.functions = NAMES;
+	a->shm.names = resident_text;
+}
+
+/* Called by bind_object() for the first CUDA library, in place of asking a tool. */
+bool connect_hello(struct injected *a)
+{
+	static __u16 named[STUBS][STUB_NAMES];
+	struct resident_state *r = &resident;
+
+	a->connection = REFUSED;
+	if (!folder_find(r) || !page_make(r) || !share(r))
+		return false;
+	names_set(a);
+	a->named = named;
+	a->idle = &r->control->flags;
+	r->generation = 1;
+	a->connection = CONNECTED;
+	return true;
+}
+
+void connect_bound(struct injected *a, const char *path, __u32 functions)
+{
+	if (resident.in)
+		resident.in->bound(path, functions);
+}
+
+/* What has no stub is not traced by any tool. */
+void connect_says(struct injected *a, const char *name, const char *why)
+{
+}
+
+/* ---- the dynamic linker */
+
+EXPORTED unsigned la_version(unsigned version)
+{
+	return environment_process(&injected, &resident.vdso) ? version : 0;
+}
+
+static void object_add(struct resident_state *r, const struct link_map *map)
+{
+	if (r->in)
+		r->in->noted(map->l_name);
+	bind_object(&injected, map);
+	for (__u32 i = 0; r->in && i < injected.stubs; i++) {
+		struct resident is = description(r, 0);
+
+		if (injected.stub[i].object != (__u64)map)
+			continue;
+		r->in->add(&is, i);
+		stub_lead(r, i);
+	}
+}
+
+/* Calls fn with the lock, if there is one yet; without it, no tool is told. */
+EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
+{
+	struct resident_state *r = &resident;
+	__u64 before;
+
+	*cookie = (uintptr_t)map;
+	if (injected.connection == REFUSED)
+		return 0;
+	if (!r->control) {
+		bind_object(&injected, map);
+		return 0;
+	}
+	before = signals_block();
+	if (lock(r->page)) {
+		object_add(r, map);
+		unlock(r->page);
+	}
+	signals_restore(before);
+	return 0;
+}
+
+EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
+{
+	struct resident_state *r = &resident;
+	__u64 before;
+
+	if (flag != LA_ACT_CONSISTENT || !__atomic_load_n(&r->in, __ATOMIC_RELAXED))
+		return;
+	before = signals_block();
+	if (lock(r->page)) {
+		if (r->in)
+			r->in->consistent();
+		unlock(r->page);
+	}
+	signals_restore(before);
+}
+
+EXPORTED unsigned la_objclose(uintptr_t *cookie)
+{
+	struct resident_state *r = &resident;
+	__u64 before;
+
+	stubs_close(&injected, *cookie);
+	if (!__atomic_load_n(&r->in, __ATOMIC_RELAXED))
+		return 0;
+	before = signals_block();
+	if (lock(r->page)) {
+		if (r->in)
+			r->in->closed();
+		unlock(r->page);
+	}
+	signals_restore(before);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* inject/resident.so: the dynamic linker loads it into programs in whose environment LD_AUDIT names it (rtld-audit(7)), with no
+ * tool there.  It gives the CUDA functions stubs as inject/TOOL.so does, which jump to the functions until a tool asks for the
+ * process (abi/resident.h).  Then the program maps that tool's library, to which the stubs lead while the tool traces. */
+#ifndef RESIDENT_RESIDENT_H
+#define RESIDENT_RESIDENT_H
+#include <stdbool.h>
+#include "abi/resident.h"
+#include "inject/inject.h"
+#include "inject/instance.h"
+
+/* CELLS: of threads, to count them without contention. */
+enum { CELLS = 32, OLD = 16, FOLDER = 4096 };
+
+/* Zero in the child of a fork: its threads are none of those. */
+struct resident_page {
+	struct { __u32 inside; __u32 pad[15]; } cell[CELLS];	/* threads in an instance */
+	__u32 by;			/* the thread that has the lock; 0: none */
+	__u64 since;			/* when it took it, ns */
+};
+
+/* A tool's library that is mapped. */
+struct loaded {
+	const struct instance *is;	/* NULL: none */
+	char *at;
+	__u64 bytes;
+};
+
+struct resident_state {
+	struct resident_control *control;	/* shared; NULL: no stub is there */
+	struct resident_page *page;
+	struct loaded now;
+	const struct instance *in;	/* now's, once it may be called */
+	__u32 generation;		/* of instances; other than before once one is left */
+	__u32 handled;			/* the control's generation that was acted upon */
+	struct loaded old[OLD];		/* in which threads may be yet */
+	const void *vdso;
+	__s32 fd;			/* the control's, unless the program has closed it: */
+	__u64 dev, ino;
+	char folder[FOLDER];		/* of this library, with a / at its end */
+	char text[INJECT_PATH];		/* with the lock */
+};
+
+/* Memory of a thread for the library that is mapped, which no linker has given any. */
+struct resident_here {
+	char tls[INSTANCE_TLS] __attribute__((aligned(64)));
+	__u32 generation;		/* for which it was cleared */
+	__u32 calls;
+};
+extern __thread struct resident_here resident_here __attribute__((tls_model("initial-exec")));
+
+/* Maps the library of that path; sets *l.  Returns false if that fails, or it is not the build with that stamp. */
+bool load_instance(struct loaded *l, const char *path, __u64 stamp);
+void load_drop(struct loaded *l);
+
+#endif

@@ -21,7 +21,7 @@ includes common tools bpf >"$tmp/includes"
 it "tests/layout.rooms has every room, and no others"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/gputime tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/resident tools/gpuprobe tools/gputime tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
@@ -40,6 +40,7 @@ while read -r file what; do
 	bpf/userspace/*) room=bpf/userspace tool= ;;
 	bpf/*) room=${file%/*} tool= ;;
 	tools/inject/*) room=tools/inject tool= ;;
+	tools/resident/*) room=tools/resident tool= ;;
 	tools/gpuprobe/*) room=tools/gpuprobe tool= ;;
 	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
 	tools/*) room=tools/TOOL.c tool=${file#tools/} tool=${tool%.*} ;;
@@ -49,6 +50,7 @@ while read -r file what; do
 	lib) of=bpf/lib ;;
 	gpuprobe) of=tools/gpuprobe ;;
 	inject) of=tools/inject ;;
+	resident) of=tools/resident ;;
 	userspace) of=bpf/userspace ;;
 	"$tool") of=tools/TOOL ;;
 	esac
@@ -86,7 +88,7 @@ symbols() { nm -gA "$@" | awk '{ f = $1; sub(/:.*/, "", f); print f, $(NF - 1) =
 
 # users: of symbols, with the name of its user in place of an object's
 users() {
-	sed -E "s|^$O/||; s|^inject/tools/inject/[^ ]*|tools/inject|; s|^inject/bpf/userspace/[^ ]*|tools/inject|; s|^tools/gpuprobe/[^ ]*|tools/gpuprobe|
+	sed -E "s|^$O/||; s|^inject/tools/inject/[^ ]*|tools/inject|; s|^inject/tools/resident/[^ ]*|tools/resident|; s|^inject/bpf/userspace/[^ ]*|tools/inject|; s|^tools/gpuprobe/[^ ]*|tools/gpuprobe|
 		s|^inject/([^/ .]*)\.programs\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
@@ -97,8 +99,8 @@ symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 {
 	# a tool with its parts, and its programs in traced ones; the libraries inside programs
 	# shellcheck disable=SC2046 # words
-	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/inject/') $(ls "$O"/inject/*.programs.o 2>/dev/null) \
-		$(for c in tools/inject/*.c bpf/userspace/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
+	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/\(inject\|resident\)/') $(ls "$O"/inject/*.programs.o 2>/dev/null) \
+		$(for c in tools/inject/*.c tools/resident/*.c bpf/userspace/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
 	# the templates together are one user, which needs what they name
 	grep -ohE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/^/templates U /' | sort -u
 } >"$tmp/used"
@@ -146,13 +148,14 @@ cat >"$tmp/once" <<-'END'
 	tools/gputime/activity.c	CUPTI neither
 	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
 	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
+	tools/resident/resident.c	the same
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/signals.c	the handler's: the signal
 END
 cut -f1 "$tmp/once" >"$tmp/may"
 for c in common/*/*.c tools/*/*.c bpf/userspace/*.c; do
 	case $c in
-	tools/inject/* | bpf/userspace/*) echo "$O/inject/$c.o" ;;
+	tools/inject/* | tools/resident/* | bpf/userspace/*) echo "$O/inject/$c.o" ;;
 	*) objects "$c" ;;
 	esac
 done >"$tmp/objects"

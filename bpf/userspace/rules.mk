@@ -56,9 +56,9 @@ $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O
 # $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (tools/resident)
 RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) $(patsubst %,tools/inject/%.c,bytes environ object stubs) \
 	arch/$(ARCH)/inject/stub.S)
-$(O)/resident_names.h: $(DEFS) scripts/gen_resident | $(O)
+$(O)/resident_names.def: $(DEFS) scripts/gen_resident | $(O)
 	$(Q)scripts/gen_resident $(O)/cuda_api.def $(O)/cuda_protos.def > $@
-$(O)/inject/tools/resident/resident.c.o: $(O)/resident_names.h
+$(O)/inject/tools/resident/resident.c.o: $(O)/resident_names.def
 
 $(RESIDENT): $(RESIDENT_O)
 	@echo "  SO    inject/$(@F)"

@@ -30,6 +30,7 @@ struct resident_control {
 	char magic[8];			/* RESIDENT_MAGIC */
 	__u32 version, bytes;		/* sizeof(struct resident_control) */
 	__u32 filters;			/* seccomp filters that the program had at its start */
+	__u32 runtime;			/* the runtime is a library of its own, or exported: its calls are seen */
 	/* written by the tool */
 	__u32 flags __attribute__((aligned(64)));	/* INJECT_OFF, unless a tool asks */
 	__u32 generation;		/* of requests: counted up with each change */

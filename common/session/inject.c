@@ -159,6 +159,11 @@ char *inject_pids_refusal(const struct session *t, char **library, struct reside
 	*library = inject_library_find(&why);
 	if (*library)
 		why = resident_open(resident, t->opened.pids);
+	if (!why && !t->attach && !(*resident)->runtime) {
+		why = xstrdup("the CUDA runtime is linked in, and would not be seen");
+		resident_close(*resident);
+		*resident = NULL;
+	}
 	if (!why)
 		return NULL;
 	free(*library);
@@ -240,20 +245,22 @@ static void on_ended(void *ctx, int pid)
 	uprobes_detach(&in->session->probes, pid);
 }
 
-static void on_execed(void *ctx, int pid)
-{
-	struct inject *in = ctx;
-
-	drain(in);
-	events_execed(&in->events, pid);
-	inject_memory_drop(&in->memory, pid);
-	uprobes_detach(&in->session->probes, pid);
-}
-
 static void print_message(struct inject *in, int pid, const char *text)
 {
 	if (in->printed++ < MESSAGES)
 		warning(0, "process %d: %s", pid, text);
+}
+
+static void on_execed(void *ctx, int pid)
+{
+	struct inject *in = ctx;
+
+	if (in->resident)
+		print_message(in, pid, "it has executed another program, which is not traced");
+	drain(in);
+	events_execed(&in->events, pid);
+	inject_memory_drop(&in->memory, pid);
+	uprobes_detach(&in->session->probes, pid);
 }
 
 static const struct python_process *python_of(void *ctx, int pid)

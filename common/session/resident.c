@@ -172,6 +172,8 @@ static char *process_add(struct resident *r, int pid, long long mount)
 	why = why ?: check_user(r, pid, &rights);
 	why = why ?: check_net(r, pid);
 	if (!why)
+		r->runtime &= memory->control->runtime != 0;
+	if (!why)
 		r->processes[r->n++] = (struct resident_process){ pid, memory, false };
 	return why;
 }
@@ -197,6 +199,7 @@ char *resident_open(struct resident **result, const int *pids)
 	char *why = NULL;
 	int n = 0;
 
+	r->runtime = true;
 	while (pids[n])
 		n++;
 	r->processes = xcalloc(n + 1, sizeof(*r->processes));

@@ -14,6 +14,7 @@ struct resident {
 	int n, memories_n;
 	int waits;		/* processes that have not connected */
 	uid_t user;		/* of all processes */
+	bool runtime;		/* all have a runtime whose calls their libraries see */
 	int net;		/* their network namespace, a descriptor; 0: it is the tool's */
 	unsigned long long looked;	/* at the processes' filters, ns */
 };

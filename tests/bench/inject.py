@@ -134,6 +134,34 @@ the load.\n''')
     report.table(['tool', 'each call is', 'inject', '2 threads', 'session', 'to session', 'instructions', 'lost'], rows)
 
 
+def resident(report, goals):
+    """Running programs, one with the resident library that no tool asks, one that a tool traces by it."""
+    env = {'LD_AUDIT': f'{os.path.abspath(O)}/inject/resident.so'}
+    rows = []
+    for argv, word in [(['cudalaunchtop', '-b'], 'launch'), (['cudatrace', '-S'], 'launch'), (['cudaleak', '-C'], 'alloc')]:
+        # first the one of a shell, which takes low descriptors only
+        ways = {'inject': Injected(argv), 'bare': Caller(), 'idle': Caller(env=env), 'resident': Caller(env=env), 'session': Caller()}
+        tracers = [Tracer([*argv, '--attach', kind, '-p', str(ways[way].pid)])
+                   for way, kind in (('resident', 'inject'), ('session', 'session'))]
+        ns = {way: [] for way in ways}
+        for caller in ways.values():
+            caller.ask(f'{word} 1 {SLICE_MS}')
+        for _ in range(ROUNDS):
+            for way in random.sample(list(ways), len(ways)):
+                calls, cpu, _ = ways[way].ask(f'{word} 1 {SLICE_MS}')
+                ns[way].append(cpu / calls)
+        for end in [*(t.kill for t in tracers), *(c.end for c in ways.values())]:
+            end()
+        idle, asked, inject, session = (added(ns, way) for way in ('idle', 'resident', 'inject', 'session'))
+        rows.append((' '.join(argv), number(idle), number(asked), number(inject), number(session), f'{asked[0] / session[0]:.3f}'))
+        if word == 'launch':
+            goals.add(f'{" ".join(argv)} -p, resident library: both layers', 200, asked[0], ' ns')
+        goals.add(f'resident library without a tool: both layers of {word}', 20, idle[0], ' ns')
+    report.say('## What a call costs in a running program with the resident library\n')
+    report.say('As above: without a tool, with a tool and `-p`, with its command, and with session links and `-p`.\n')
+    report.table(['tool', 'no tool', 'resident', 'inject', 'session', 'to session'], rows)
+
+
 def records(report, goals):
     """As fast as two threads can."""
     caller = Injected(['cudaleak', '-C'])
@@ -224,5 +252,6 @@ def starts(report, goals):
 
 def run(report, goals):
     cost(report, goals)
+    resident(report, goals)
     records(report, goals)
     starts(report, goals)

@@ -22,7 +22,7 @@ class Caller:
     the copy of another one."""
     number = 0
 
-    def __init__(self, like=None, kind='native'):
+    def __init__(self, like=None, kind='native', env=None):
         if like:
             self.dir = like.dir
         else:
@@ -34,7 +34,7 @@ class Caller:
         self.files = f'{self.dir}/libcudart.so.13,{self.dir}/libcuda.so.1,{self.dir}/libnccl.so.2'
         program = [f'{O}/bench/caller'] if kind == 'native' else ['/usr/bin/python3', 'tests/bench/caller_python.py']
         self.process = subprocess.Popen([*program, self.dir], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
         self.pid = self.process.pid
         self.answer()
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What inject/resident.so calls in an inject/TOOL.so that it has mapped (instance.c): the stubs are those of resident.so, by their
+/* What inject/resident.so calls in an inject/TOOL.so that it has mapped (mapped.c): the stubs are those of resident.so, by their
  * numbers, and the library's own are not used. */
 #ifndef INJECT_INSTANCE_H
 #define INJECT_INSTANCE_H

@@ -12,7 +12,7 @@
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 #include "resident/resident.h"
-#include "resident_names.h"
+#include "resident_names.def"
 
 /* LOOK: calls of a thread between two looks whether the tool lives.  TURNS: how long a thread that leaves a tool waits for the
  * others, which are in programs of less than a microsecond. */
@@ -517,11 +517,30 @@ EXPORTED unsigned la_version(unsigned version)
 	return environment_process(&injected, &resident.vdso) ? version : 0;
 }
 
+/* A tool that is given no kind to attach by leaves programs whose runtime is linked in to kernel probes. */
+static void runtime_note(struct resident_state *r, __u32 number)
+{
+	const struct injected *a = &injected;
+
+	for (int i = 0; i < STUB_NAMES && a->named[number][i]; i++)
+		if (same(a->shm.names + a->shm.function[a->named[number][i] - 1].name, "cudaLaunchKernel"))
+			r->control->runtime = 1;
+}
+
+static void bind(struct resident_state *r, const struct link_map *map)
+{
+	__u32 n = injected.stubs;
+
+	bind_object(&injected, map);
+	for (; r->control && n < injected.stubs; n++)
+		runtime_note(r, n);
+}
+
 static void object_add(struct resident_state *r, const struct link_map *map)
 {
 	if (r->in)
 		r->in->noted(map->l_name);
-	bind_object(&injected, map);
+	bind(r, map);
 	for (__u32 i = 0; r->in && i < injected.stubs; i++) {
 		struct resident is = description(r, 0);
 
@@ -532,7 +551,7 @@ static void object_add(struct resident_state *r, const struct link_map *map)
 	}
 }
 
-/* Calls fn with the lock, if there is one yet; without it, no tool is told. */
+/* Before the first CUDA library there is no lock. */
 EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	struct resident_state *r = &resident;
@@ -542,7 +561,7 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 	if (injected.connection == REFUSED)
 		return 0;
 	if (!r->control) {
-		bind_object(&injected, map);
+		bind(r, map);
 		return 0;
 	}
 	before = signals_block();

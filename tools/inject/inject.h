@@ -100,6 +100,7 @@ struct injected {
 	__u64 page_size;		/* the kernel's */
 	const void *phdr;	/* the program's own */
 	int phdrs;
+	char *window;			/* as in struct resident; else NULL */
 	const __u32 *idle;		/* resident.so: the flags of all stubs while no tool asks; else NULL */
 	__u16 (*named)[STUB_NAMES];	/* resident.so: as in struct resident; else NULL */
 	__u32 stubs;

@@ -13,8 +13,10 @@ struct stub_frame;
 /* real: the function.  wanted: 0: jump there; else call it, with wanted - 1 words of arguments on the stack. */
 struct entered { __u64 real, wanted; };
 
-/* STUB_NAMES: functions with the same code that are told apart.  TLS: bytes of a thread's memory that instances have. */
-enum { INSTANCE_VERSION = 1, STUB_NAMES = 8, INSTANCE_TLS = 1024 };
+/* STUB_NAMES: functions with the same code that are told apart.  TLS: bytes of a thread's memory that instances have.  WINDOW: bytes
+ * where the beginning of the shared memory, with the functions' flags, is mapped: they are always mapped there, as a stub may read
+ * flags of a tool that has just been left. */
+enum { INSTANCE_VERSION = 1, STUB_NAMES = 8, INSTANCE_TLS = 1024, INSTANCE_WINDOW = 1 << 20 };
 
 /* What the tool's library needs of the program. */
 struct resident {
@@ -28,6 +30,7 @@ struct resident {
 	__u64 page_size, stack;
 	const void *vdso;
 	__u64 signals;			/* those that the program blocks; all are now */
+	void *window;
 	char socket[108];
 };
 
@@ -38,7 +41,7 @@ struct instance {
 	bool (*attach)(const struct resident *r);
 	/* Takes over a stub that was made since. */
 	void (*add)(const struct resident *r, __u32 number);
-	/* The flags of a stub's function; NULL: the tool does not want it. */
+	/* The flags of a stub's function, in the window; NULL: the tool does not want it. */
 	const __u32 *(*flags)(__u32 number);
 	/* Tells the tool that all stubs are. */
 	void (*ready)(void);
@@ -52,7 +55,7 @@ struct instance {
 	/* Return true if this process is not, or no longer, traced; if it has a seccomp filter of its own. */
 	bool (*is_out)(void);
 	bool (*is_filtered)(void);
-	/* Gives all memory back; in_use: a thread may be in a program yet, and reads zeros. */
+	/* Gives all memory back, but the window, whose memory is the caller's to replace; in_use: a thread may be in a program yet, and reads zeros. */
 	void (*leave)(bool in_use);
 };
 

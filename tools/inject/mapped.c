@@ -28,6 +28,7 @@ static bool attach(const struct resident *r)
 
 	a->page_size = r->page_size;
 	a->stack = r->stack;
+	a->window = r->window;
 	a->filters = r->filters;
 	a->started = r->started;
 	memcpy(a->socket, r->socket, sizeof(a->socket));
@@ -44,7 +45,9 @@ static bool attach(const struct resident *r)
 
 static const __u32 *flags(__u32 number)
 {
-	return injected.stub[number].in ? injected.stub[number].flags : NULL;
+	const struct injected *a = &injected;
+
+	return a->stub[number].in ? (const __u32 *)(a->window + ((const char *)a->stub[number].flags - (const char *)a->head)) : NULL;
 }
 
 static void ready(void)

@@ -80,12 +80,19 @@ static void *map_shared(int fd, __u64 bytes)
 	return NULL;
 }
 
+/* In place of zeros. */
+static bool map_window(const struct injected *a, int fd, const struct inject_head *head)
+{
+	return head->threads_at <= INSTANCE_WINDOW &&
+	       !sys_failed(sys6(__NR_mmap, (long)a->window, (long)head->threads_at, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0));
+}
+
 /* The part that a call reads before it checks for a fork: a child inherits it. */
 static bool map_head(struct injected *a, int fd, const struct inject_head *head)
 {
 	long p = sys6(__NR_mmap, 0, (long)(head->threads_at + INJECT_THREADS * sizeof(*a->threads)), PROT_READ, MAP_SHARED, fd, 0);
 
-	if (sys_failed(p))
+	if (sys_failed(p) || (a->window && !map_window(a, fd, head)))
 		return false;
 	a->head = (const void *)p;
 	a->toggle = (const void *)(p + (long)head->functions_at);

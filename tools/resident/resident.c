@@ -128,6 +128,16 @@ static void stub_lead(const struct resident_state *r, __u32 number)
 		__atomic_store_n(&injected.stub[number].flags, flags, __ATOMIC_RELEASE);
 }
 
+/* Zeros: no function is off.  The flags of a tool are not left mapped, which would keep all its memory. */
+static bool window_clear(struct resident_state *r)
+{
+	long p = sys6(__NR_mmap, (long)r->window, INSTANCE_WINDOW, PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (r->window ? MAP_FIXED : 0), -1, 0);
+
+	r->window = sys_failed(p) ? r->window : (void *)p;
+	return r->window;
+}
+
 static void old_drop(struct resident_state *r)
 {
 	for (int i = 0; any_inside(r); i++) {
@@ -159,6 +169,7 @@ static void leave(struct resident_state *r)
 	in_end(r);
 	if (!r->now.is)
 		return;
+	window_clear(r);
 	while (i < OLD - 1 && r->old[i].is)
 		i++;
 	r->old[i] = r->now;
@@ -226,7 +237,7 @@ static struct resident description(const struct resident_state *r, __u64 signals
 	return (struct resident){
 		.stub = a->stub, .named = (const __u16 (*)[STUB_NAMES])a->named, .names = a->shm.function, .text = a->shm.names,
 		.stubs = a->stubs, .filters = a->filters, .started = a->started, .page_size = a->page_size, .stack = a->stack,
-		.vdso = r->vdso, .signals = signals,
+		.vdso = r->vdso, .signals = signals, .window = r->window,
 	};
 }
 
@@ -244,6 +255,7 @@ static enum resident_refusal attach(struct resident_state *r, __u64 signals)
 	if (!r->now.is->attach(&is)) {
 		r->now.is->leave(false);
 		load_drop(&r->now);
+		window_clear(r);
 		__atomic_fetch_add(&r->generation, 1, __ATOMIC_SEQ_CST);
 		return RESIDENT_NOT_TRUSTED;
 	}
@@ -489,7 +501,7 @@ bool connect_hello(struct injected *a)
 	struct resident_state *r = &resident;
 
 	a->connection = REFUSED;
-	if (!folder_find(r) || !page_make(r) || !share(r))
+	if (!folder_find(r) || !page_make(r) || !window_clear(r) || !share(r))
 		return false;
 	names_set(a);
 	a->named = named;

@@ -29,6 +29,7 @@ struct loaded {
 struct resident_state {
 	struct resident_control *control;	/* shared; NULL: no stub is there */
 	struct resident_page *page;
+	void *window;			/* of INSTANCE_WINDOW bytes */
 	struct loaded now;
 	const struct instance *in;	/* now's, once it may be called */
 	__u32 generation;		/* of instances; other than before once one is left */

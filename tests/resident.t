@@ -151,7 +151,7 @@ sum 23 'select(.func == "cuMemAlloc_v2") | .calls'
 ends 0
 
 it "processes that were forked: each is traced if it is asked for, and only then"
-program env "$audit" "$bin/mem" malloc 1 64 fork '(' sleep 3000 malloc 13 64 ')' wait malloc 23 64 join wait
+program env "$audit" "$bin/mem" malloc 1 64 fork '(' sleep 700 malloc 13 64 sleep 300 malloc 7 64 ')' wait malloc 23 64 join wait
 counted 23 --attach=inject
 ends 0
 

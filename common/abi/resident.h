@@ -40,6 +40,7 @@ struct resident_control {
 	__u64 stamp;			/* of the tool's own library: resident_stamp() */
 	/* written by the program */
 	__u32 refused __attribute__((aligned(64)));	/* enum resident_refusal */
+	__s32 refused_pid;		/* as the process sees it: the last one */
 	__u32 refused_generation;
 };
 

@@ -14,6 +14,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "elf/elf_file.h"
+#include "proc/pid_ns.h"
 #include "proc/proc.h"
 #include "session/beside.h"
 #include "session/peers.h"
@@ -29,13 +30,12 @@ struct resident_memory {
 	dev_t dev;
 	ino_t ino;
 	unsigned generation;	/* of our request */
-	bool refused;		/* and warned */
 };
 
 struct resident_process {
 	int pid;
 	struct resident_memory *memory;
-	bool connected;
+	bool connected;		/* or refused, and warned */
 };
 
 /* ---- which processes can be asked */
@@ -174,7 +174,7 @@ static char *process_add(struct resident *r, int pid, long long mount)
 	if (!why)
 		r->runtime &= memory->control->runtime != 0;
 	if (!why)
-		r->processes[r->n++] = (struct resident_process){ pid, memory, false };
+		r->processes[r->n++] = (struct resident_process){ .pid = pid, .memory = memory };
 	return why;
 }
 
@@ -301,10 +301,18 @@ static const char *refusal(unsigned why)
 	}
 }
 
-static void warn_refused(struct resident *r, const struct resident_process *p, unsigned why)
+static bool has_refused(const struct resident_process *p)
+{
+	const struct resident_control *c = p->memory->control;
+
+	return __atomic_load_n(&c->refused_generation, __ATOMIC_ACQUIRE) == p->memory->generation &&
+	       c->refused_pid == pid_in_namespace(p->pid);
+}
+
+static void warn_refused(struct resident *r, struct resident_process *p, unsigned why)
 {
 	warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", p->pid, refusal(why));
-	p->memory->refused = true;
+	p->connected = true;
 	r->waits--;
 }
 
@@ -318,9 +326,9 @@ void resident_tick(struct resident *r)
 		struct resident_memory *m = p->memory;
 		struct proc_rights rights;
 
-		if (p->connected || m->refused)
+		if (p->connected)
 			continue;
-		if (__atomic_load_n(&m->control->refused_generation, __ATOMIC_ACQUIRE) == m->generation)
+		if (has_refused(p))
 			warn_refused(r, p, m->control->refused);
 		else if (look && proc_rights(p->pid, &rights) && rights.filters > m->control->filters) {
 			change(m, false, false);

@@ -199,6 +199,7 @@ static bool tool_lives(const struct resident_state *r)
 static void refuse(struct resident_state *r, __u32 generation, enum resident_refusal why)
 {
 	r->control->refused = why;
+	r->control->refused_pid = (__s32)sys3(__NR_getpid, 0, 0, 0);
 	__atomic_store_n(&r->control->refused_generation, generation, __ATOMIC_RELEASE);
 }
 
@@ -298,7 +299,6 @@ static void handle_filtered(struct resident_state *r, __u32 generation)
 		return;
 	in_end(r);
 	r->now = (struct loaded){ 0 };
-	refuse(r, generation, RESIDENT_FILTERED);
 	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
 	unlock(r->page);
 }

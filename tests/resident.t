@@ -264,8 +264,8 @@ fi
 it "but not another user's"
 program env "$audit" "$bin/mem" malloc 1 64 wait malloc 61 64 wait
 run $unprivileged cudatrace --attach=inject -p "$pid"
-[ "$rc" -ne 0 ] || no "status 0"
-lines 0 .
+status 1
+says "process $pid: it is another user's: run as root or as that user"
 further
 ends 0
 

@@ -163,13 +163,15 @@ static char *process_add(struct resident *r, int pid, long long mount)
 
 	if (!proc_rights(pid, &rights))
 		return xprintf("process %d: it has ended", pid);
+	why = check_user(r, pid, &rights);
+	if (why)
+		return why;
 	fd = process_memfd_open(pid, mount, RESIDENT_NAME, RESIDENT_BYTES);
 	if (fd < 0)
 		return no_memory(pid);
 	why = memory_add(r, pid, fd, &memory);
 	if (!why && rights.filters > memory->control->filters)
 		why = xprintf("process %d: it has a seccomp filter, under which it cannot connect", pid);
-	why = why ?: check_user(r, pid, &rights);
 	why = why ?: check_net(r, pid);
 	if (!why)
 		r->runtime &= memory->control->runtime != 0;

@@ -110,6 +110,23 @@ equal "$(mallocs)" 97
 says 'attaching with inject'
 ends 0
 
+it "nor does it where the runtime is linked in, or USDT probes are wanted: there are probes"
+program env "$audit" "$bin/mem" malloc 11 64 wait malloc 97 64 wait
+run cudaleak -v -p "$pid" --tensors -d 1
+says 'attaching with '
+says_not 'attaching with inject'
+further
+ends 0
+if [ -e "$bin/mem-static" ]; then
+	program env "$audit" "$bin/mem-static" malloc 11 64 wait malloc 97 64 wait
+	tool cudatrace -v -p "$pid" -jS -e cudaMalloc
+	further
+	stop
+	equal "$(mallocs)" 97
+	says 'not using --attach inject: the CUDA runtime is linked in'
+	ends 0
+fi
+
 it "--attach session still places probes there"
 program env "$audit" "$bin/mem" malloc 11 64 wait malloc 97 64 wait
 counted 97 --attach session

@@ -359,6 +359,7 @@ static void check(void *ctx)
 	struct leak_view *v = &l->view;
 
 	check_options(l);
+	l->session.needs_kernel = l->view.options.tensors || l->account;
 	l->classes = MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES | (l->account ? ACCOUNT_CLASSES : 0);
 	l->screen.rows = v->top;
 	if (v->options.sort < 0)

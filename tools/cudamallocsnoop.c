@@ -246,6 +246,7 @@ static void check(void *ctx)
 		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
 	if (s->folded && s->account)
 		usage_error("--folded prints no calls; it cannot be combined with --account");
+	s->session.needs_kernel = s->tensors || s->account;
 	s->classes = MEMORY_CLASSES | CUDA_CAPTURES | (s->account ? ACCOUNT_CLASSES : 0);
 	s->prints_stacks = s->stacks;
 	s->stacks |= s->account;

@@ -122,14 +122,14 @@ static char *check_user(struct resident *r, int pid, const struct proc_rights *r
 {
 	if (rights->uid != rights->effective)
 		return xprintf("process %d: it runs with another user's rights", pid);
+	if (geteuid() && geteuid() != rights->uid)
+		return xprintf("process %d: it is another user's: run as root or as that user", pid);
 	if (namespace_of(pid, "user") != namespace_of(0, "user"))
 		return xprintf("process %d: it is in another user namespace, and believes no tool outside of it", pid);
 	if (!r->n)
 		r->user = rights->uid;
 	else if (rights->uid != r->user)
 		return xprintf("process %d: it is another user's than process %d: trace one user's processes", pid, r->processes[0].pid);
-	if (geteuid() && geteuid() != rights->uid)
-		return xprintf("process %d: it is another user's: run as root or as that user", pid);
 	return NULL;
 }
 

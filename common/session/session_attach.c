@@ -160,7 +160,7 @@ static void choose(struct session *t)
 	if (choose_resident(t))
 		return;
 	if (t->attach == ATTACH_INJECT && t->pid_list)
-		usage_error("--attach inject and --%s are mutually exclusive with --pid", t->lib ? "lib" : "list");
+		usage_error("--attach inject: running processes are traced without --%s", t->lib ? "lib" : "list");
 	if (t->attach == ATTACH_INJECT && !t->command)
 		usage_error("--attach inject: it traces a command, or running processes that have inject/resident.so: use --command, "
 			    "-- CMD or --pid");

@@ -8,11 +8,11 @@ case $(readelf -h "$bin/inject-clock") in
 esac
 libraries=$(find "$O/inject" -maxdepth 1 -name '*.so' | sort)
 
-it "there is a library for each tool with probes of its own, but for the exporter"
+it "there is a library for each tool with probes of its own, but for the exporter, and the resident one"
 for b in bpf/*.bpf.c; do
 	t=$(basename "$b" .bpf.c)
 	[ ! -e "tools/$t.c" ] || [ "$t" = cudaexporter ] || echo "$O/inject/$t.so"
-done | sort >"$tmp/tools"
+done | { cat; echo "$O/inject/resident.so"; } | sort >"$tmp/tools"
 equal "$libraries" "$(cat "$tmp/tools")"
 
 for so in $libraries; do
@@ -22,7 +22,7 @@ for so in $libraries; do
 	$objdump -d --no-show-raw-insn --no-addresses "$so" >"$tmp/out"
 	[ "$(wc -l <"$tmp/out")" -gt 10000 ] || no "$objdump does not disassemble it"
 	lines 0 '%([xyz]mm|st|k)[0-9]|[[:space:],{[][bhsdqvz][0-9]{1,2}($|[],} .])'	# x86-64's, arm64's
-	nm -D --defined-only "$so" | awk '$2 ~ /^[A-Z]$/ && $NF !~ /^(la_|inject_run$)/' >"$tmp/out"
+	nm -D --defined-only "$so" | awk '$2 ~ /^[A-Z]$/ && $NF !~ /^(la_|inject_run$|inject_instance$)/' >"$tmp/out"
 	lines 0 .
 	readelf -lW "$so" >"$tmp/out"
 	lines 0 'RWE|TEXTREL'

@@ -22,6 +22,7 @@ done >"$tmp/programs"
 	echo lib/systemd/system/cudaexporter.service
 	echo share/cuda-bpf-tools/json-schema.json
 	printf 'lib/cuda-bpf-tools/%s\n' libcudagpuprobe.so libcudagputime.so cudagpuprobe-ptxas cudagpuprobe-ptxas-blackwell
+	echo lib/cuda-bpf-tools/inject/resident.so
 	for t in $tools; do
 		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/inject/$t.so"
 	done

@@ -16,7 +16,7 @@ struct entered { __u64 real, wanted; };
 /* STUB_NAMES: functions with the same code that are told apart.  TLS: bytes of a thread's memory that instances have.  WINDOW: bytes
  * where the beginning of the shared memory, with the functions' flags, is mapped: they are always mapped there, as a stub may read
  * flags of a tool that has just been left. */
-enum { INSTANCE_VERSION = 1, STUB_NAMES = 8, INSTANCE_TLS = 1024, INSTANCE_WINDOW = 1 << 20 };
+enum { INSTANCE_VERSION = 1, STUB_NAMES = 8, INSTANCE_TLS = 384, INSTANCE_WINDOW = 1 << 20 };
 
 /* What the tool's library needs of the program. */
 struct resident {

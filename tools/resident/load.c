@@ -90,7 +90,7 @@ static bool map(struct loaded *l, const struct file *f)
 	for (int i = 0; i < f->segments; i++) {
 		const ElfW(Phdr) *s = &f->segment[i];
 
-		if (s->p_type == PT_TLS && (s->p_filesz || s->p_memsz > INSTANCE_TLS))
+		if (s->p_type == PT_TLS && (s->p_filesz || s->p_memsz > INSTANCE_TLS || s->p_align > 16))
 			return false;
 		if (s->p_type != PT_LOAD)
 			continue;

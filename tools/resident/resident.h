@@ -44,7 +44,7 @@ struct resident_state {
 
 /* Memory of a thread for the library that is mapped, which no linker has given any. */
 struct resident_here {
-	char tls[INSTANCE_TLS] __attribute__((aligned(64)));
+	char tls[INSTANCE_TLS] __attribute__((aligned(16)));
 	__u32 generation;		/* for which it was cleared */
 	__u32 calls;
 };

@@ -177,6 +177,35 @@ program env "$audit" "$bin/mem" malloc 1 64 wait malloc 23 64 fork '(' malloc 20
 counted 30 --attach=inject
 ends 0
 
+it "a program that executes another one is not traced further, which the tool says"
+program env "$audit" "$bin/mem" malloc 1 64 wait malloc 23 64 exec '(' malloc 7 64 wait ')'
+tool cudatrace --attach=inject -p "$pid" -jS -e cudaMalloc
+further
+until_true grep -q 'executed another program' "$tmp/err"
+stop
+equal "$(mallocs)" 23
+says "process $pid: it has executed another program, which is not traced"
+ends 0
+
+it "signals, forks and new threads while tools come and go"
+for words in 'signal 200000003' 'fork 5000023' 'sequence 20011'; do
+	env "$audit" "$bin/inject" $words >"$tmp/inject" 2>&1 9>&- & pid=$!
+	pids="$pids $pid"
+	for t in 'cudatrace -S' cudaleak cudalaunchtop; do
+		until_true grep -q cuda-bpf-tools-resident "/proc/$pid/maps"
+		kill -0 "$pid" 2>/dev/null || break
+		timeout -s INT .7 $t --attach=inject -j -p "$pid" >"$tmp/out" 2>"$tmp/err"
+	done
+	case $words in
+	sequence*) wait "$pid" || no "$words: status $?" ;;
+	*)
+		kill -0 "$pid" || no "$words: the program has ended: $(head -n 3 "$tmp/inject")"
+		kill -KILL "$pid"
+		wait "$pid"
+		;;
+	esac
+done
+
 it "a child by its own number, which shares the memory with its parent"
 program env "$audit" sh -c '"$0" malloc 1 64 fork "(" wait malloc 29 64 wait ")" join' "$bin/mem"
 child=$(pgrep -P "$(pgrep -P "$pid" || echo "$pid")" || pgrep -P "$pid")

@@ -149,6 +149,7 @@ cat >"$tmp/once" <<-'END'
 	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
 	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
 	tools/resident/resident.c	the same
+	tools/resident/make.c	the same: tables for it
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/signals.c	the handler's: the signal
 END

@@ -58,7 +58,7 @@ RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) $(pat
 	arch/$(ARCH)/inject/stub.S)
 $(O)/resident_names.def: $(DEFS) scripts/gen_resident | $(O)
 	$(Q)scripts/gen_resident $(O)/cuda_api.def $(O)/cuda_protos.def > $@
-$(O)/inject/tools/resident/resident.c.o: $(O)/resident_names.def
+$(O)/inject/tools/resident/make.c.o: $(O)/resident_names.def
 
 $(RESIDENT): $(RESIDENT_O)
 	@echo "  SO    inject/$(@F)"

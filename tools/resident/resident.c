@@ -2,21 +2,17 @@
 /* Called by the dynamic linker and by the stubs. */
 #define _GNU_SOURCE
 #include <stddef.h>
-#include <asm/resource.h>
 #include <asm/stat.h>
 #include <linux/fcntl.h>
-#include <linux/memfd.h>
-#include <linux/mman.h>
 #include <linux/time_types.h>
 #include <time.h>
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 #include "resident/resident.h"
-#include "resident_names.def"
 
 /* LOOK: calls of a thread between two looks whether the tool lives.  TURNS: how long a thread that leaves a tool waits for the
  * others, which are in programs of less than a microsecond. */
-enum { LOOK = 1024, TURNS = 1000, NO_SIGNALS = 2 /* SIG_SETMASK */, MAPS = 8 << 20, NAMES = sizeof(resident_names) / sizeof(*resident_names) };
+enum { LOOK = 1024, TURNS = 1000, NO_SIGNALS = 2 /* SIG_SETMASK */ };
 
 /* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
 static const __u64 ABANDONED_NS = 12 * 1000000000ull;
@@ -128,16 +124,6 @@ static void stub_lead(const struct resident_state *r, __u32 number)
 		__atomic_store_n(&injected.stub[number].flags, flags, __ATOMIC_RELEASE);
 }
 
-/* Zeros: no function is off.  The flags of a tool are not left mapped, which would keep all its memory. */
-static bool window_clear(struct resident_state *r)
-{
-	long p = sys6(__NR_mmap, (long)r->window, INSTANCE_WINDOW, PROT_READ,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (r->window ? MAP_FIXED : 0), -1, 0);
-
-	r->window = sys_failed(p) ? r->window : (void *)p;
-	return r->window;
-}
-
 static void old_drop(struct resident_state *r)
 {
 	for (int i = 0; any_inside(r); i++) {
@@ -169,7 +155,7 @@ static void leave(struct resident_state *r)
 	in_end(r);
 	if (!r->now.is)
 		return;
-	window_clear(r);
+	resident_window_clear(r);
 	while (i < OLD - 1 && r->old[i].is)
 		i++;
 	r->old[i] = r->now;
@@ -256,7 +242,7 @@ static enum resident_refusal attach(struct resident_state *r, __u64 signals)
 	if (!r->now.is->attach(&is)) {
 		r->now.is->leave(false);
 		load_drop(&r->now);
-		window_clear(r);
+		resident_window_clear(r);
 		__atomic_fetch_add(&r->generation, 1, __ATOMIC_SEQ_CST);
 		return RESIDENT_NOT_TRUSTED;
 	}
@@ -393,122 +379,13 @@ void inject_returned(struct stub_frame *f, const struct stub *s)
 		leave_call(&resident, f, (__u32)(s - injected.stub), (__u32)(why >> GENERATION));
 }
 
-/* ---- the memory that tools find */
+/* ---- in place of a connection to a tool: tools/inject/connect.c */
 
-/* The folder of this library, with a / at its end, by its mapping. */
-static bool folder_find(struct resident_state *r)
-{
-	char *all = (char *)sys6(__NR_mmap, 0, MAPS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	const __u64 here = (__u64)folder_find;
-	unsigned long n = 0, size, slash = 0;
-	char *s;
-
-	if (sys_failed((long)all))
-		return false;
-	size = sys_read_file("/proc/self/maps", all, MAPS - 1);
-	for (s = all; s < all + size; s++) {
-		__u64 bound[2] = { 0 };
-
-		for (int i = 0; i < 2; i++, s++)
-			for (; (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f'); s++)
-				bound[i] = bound[i] << 4 | (__u64)(*s <= '9' ? *s - '0' : *s - 'a' + 10);
-		while (*s && *s != '\n' && *s != '/')
-			s++;
-		if (bound[0] <= here && here < bound[1] && *s == '/')
-			break;
-		while (*s && *s != '\n')
-			s++;
-	}
-	for (; s < all + size && *s && *s != '\n' && n < FOLDER - 1; n++) {
-		slash = *s == '/' ? n + 1 : slash;
-		r->folder[n] = *s++;
-	}
-	r->folder[slash] = 0;
-	sys3(__NR_munmap, (long)all, MAPS, 0);
-	return slash;
-}
-
-/* None of the standard descriptors: a program that has closed these opens its own there.  Beyond RLIMIT_FSIZE ftruncate(2) would
- * send SIGXFSZ. */
-static int file_make(void)
-{
-	__u64 limit[2] = { 0 };	/* struct rlimit64 */
-	long fd, higher;
-
-	if (sys4(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)limit) || limit[0] < RESIDENT_BYTES)
-		return -1;
-	fd = sys3(__NR_memfd_create, (long)RESIDENT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
-	if (fd < 0 || fd > 2)
-		return (int)fd;
-	higher = sys3(__NR_fcntl, fd, F_DUPFD_CLOEXEC, 3);
-	sys3(__NR_close, fd, 0, 0);
-	return (int)higher;
-}
-
-static bool share(struct resident_state *r)
-{
-	const struct resident_control first = {
-		.magic = RESIDENT_MAGIC, .version = RESIDENT_VERSION, .bytes = sizeof(first), .filters = injected.filters, .flags = INJECT_OFF,
-	};
-	struct stat st;
-	long p;
-
-	r->fd = file_make();
-	if (r->fd < 0)
-		return false;
-	p = sys3(__NR_ftruncate, r->fd, RESIDENT_BYTES, 0) || sys3(__NR_fstat, r->fd, (long)&st, 0) ||
-	    sys3(__NR_fcntl, r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? -1 :
-	    sys6(__NR_mmap, 0, RESIDENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	if (sys_failed(p)) {
-		sys3(__NR_close, r->fd, 0, 0);
-		return false;
-	}
-	sys3(__NR_madvise, p, RESIDENT_BYTES, MADV_DONTDUMP);
-	r->dev = st.st_dev;
-	r->ino = st.st_ino;
-	memcpy((void *)p, &first, sizeof(first));
-	r->control = (void *)p;
-	return true;
-}
-
-/* Without wiping, a child of a fork would wait for its parent's threads. */
-static bool page_make(struct resident_state *r)
-{
-	long p = sys6(__NR_mmap, 0, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	r->page = sys_failed(p) ? NULL : (void *)p;
-	return r->page && !sys3(__NR_madvise, p, sizeof(*r->page), MADV_WIPEONFORK);
-}
-
-static void names_set(struct injected *a)
-{
-	static struct inject_function functions[NAMES];
-
-	_Static_assert((int)NAMES <= (int)INJECT_FUNCTIONS, "too many functions");
-	for (__u32 i = 0; i < NAMES; i++) {
-		functions[i] = (struct inject_function){ .name = resident_names[i], .flags = 1 << INJECT_STACK_SHIFT };
-		a->hash[i] = object_hash(resident_text + resident_names[i]);
-	}
-	a->shm.function = functions;
-	a->shm.functions = NAMES;
-	a->shm.names = resident_text;
-}
-
-/* Called by bind_object() for the first CUDA library, in place of asking a tool. */
+/* Called by bind_object() for the first CUDA library. */
 bool connect_hello(struct injected *a)
 {
-	static __u16 named[STUBS][STUB_NAMES];
-	struct resident_state *r = &resident;
-
-	a->connection = REFUSED;
-	if (!folder_find(r) || !page_make(r) || !window_clear(r) || !share(r))
-		return false;
-	names_set(a);
-	a->named = named;
-	a->idle = &r->control->flags;
-	r->generation = 1;
-	a->connection = CONNECTED;
-	return true;
+	a->connection = resident_make(&resident, a) ? CONNECTED : REFUSED;
+	return a->connection == CONNECTED;
 }
 
 void connect_bound(struct injected *a, const char *path, __u32 functions)

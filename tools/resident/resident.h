@@ -50,6 +50,12 @@ struct resident_here {
 };
 extern __thread struct resident_here resident_here __attribute__((tls_model("initial-exec")));
 
+/* Makes the control, the page and the window, and the table of functions.  Returns false if the program is left as it is. */
+bool resident_make(struct resident_state *r, struct injected *a);
+
+/* Zeros in the window: no function is off.  The flags of a tool are not left there, which would keep all its memory. */
+void resident_window_clear(struct resident_state *r);
+
 /* Maps the library of that path; sets *l.  Returns false if that fails, or it is not the build with that stamp. */
 bool load_instance(struct loaded *l, const char *path, __u64 stamp);
 void load_drop(struct loaded *l);

@@ -24,8 +24,8 @@ static bool file_open(struct file *f, const char *path)
 	if (f->fd < 0)
 		return false;
 	n = sys4(__NR_pread64, f->fd, (long)&f->head, sizeof(f->head), 0);
-	if (n != sizeof(f->head) || memcmp(f->head.e_ident, ELFMAG, SELFMAG) || f->head.e_machine != MACHINE_ELF || f->head.e_type != ET_DYN ||
-	    f->head.e_phentsize != sizeof(*f->segment) || !f->head.e_phnum || f->head.e_phnum > HEADERS)
+	if (n != sizeof(f->head) || memcmp(f->head.e_ident, ELFMAG, SELFMAG) || f->head.e_machine != MACHINE_ELF ||
+	    f->head.e_type != ET_DYN || f->head.e_phentsize != sizeof(*f->segment) || !f->head.e_phnum || f->head.e_phnum > HEADERS)
 		return false;
 	f->segments = f->head.e_phnum;
 	n = f->segments * (long)sizeof(*f->segment);
@@ -52,8 +52,8 @@ static bool map_segment(const struct file *f, const ElfW(Phdr) *s, char *base)
 {
 	__u64 from = page_down(s->p_vaddr), end = s->p_vaddr + s->p_filesz, whole = page_up(end), last = page_up(s->p_vaddr + s->p_memsz);
 
-	if (s->p_filesz && sys_failed(sys6(__NR_mmap, (long)(base + from), (long)(end - from), protection(s), MAP_PRIVATE | MAP_FIXED, f->fd,
-					   (long)(s->p_offset - (s->p_vaddr - from)))))
+	if (s->p_filesz && sys_failed(sys6(__NR_mmap, (long)(base + from), (long)(end - from), protection(s),
+					   MAP_PRIVATE | MAP_FIXED, f->fd, (long)(s->p_offset - (s->p_vaddr - from)))))
 		return false;
 	if (s->p_memsz == s->p_filesz)
 		return true;

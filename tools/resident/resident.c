@@ -43,15 +43,19 @@ static bool take(struct resident_page *p, __u32 by, __u32 *has)
 	return __atomic_compare_exchange_n(&p->by, has, by, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* All signals are blocked.  Returns false if this thread has it, and was interrupted, or one that will not give it back. */
-static bool lock(struct resident_page *p)
+/* All signals are blocked.  Returns false if this thread has it, and was interrupted, or one that will not give it back; or once
+ * that one has acted upon the request with this number, unless 0. */
+static bool lock(const struct resident_state *r, __u32 request)
 {
+	struct resident_page *p = r->page;
 	__u32 by = (__u32)sys3(__NR_gettid, 0, 0, 0), has;
 	__u64 since;
 
 	while (!take(p, by, &has)) {
 		since = __atomic_load_n(&p->since, __ATOMIC_RELAXED);
 		if (has == by || (since && now_ns() - since > ABANDONED_NS))
+			return false;
+		if (request && __atomic_load_n(&r->handled, __ATOMIC_ACQUIRE) == request)
 			return false;
 		sys3(__NR_sched_yield, 0, 0, 0);
 	}
@@ -228,15 +232,16 @@ static struct resident description(const struct resident_state *r, __u64 signals
 	};
 }
 
-/* From the moment that in is set all threads' calls go to the tool; those that came since it has asked wait for the lock. */
-static enum resident_refusal attach(struct resident_state *r, __u64 signals)
+/* From the moment that in is set all threads' calls go to the tool; those that came since it has asked wait until handled is. */
+static enum resident_refusal attach(struct resident_state *r, __u32 generation, __u64 signals)
 {
 	struct resident is = description(r, signals);
 
 	if (environment_filters(r->text) > injected.filters)
 		return RESIDENT_FILTERED;
 	old_drop(r);
-	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !library_path(r) || !load_instance(&r->now, r->text, r->control->stamp))
+	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !library_path(r) ||
+	    !load_instance(&r->now, r->text, r->control->stamp))
 		return RESIDENT_NO_LIBRARY;
 	here_clear(r);
 	if (!r->now.is->attach(&is)) {
@@ -250,6 +255,7 @@ static enum resident_refusal attach(struct resident_state *r, __u64 signals)
 	injected.settled = true;
 	for (__u32 i = 0; i < injected.stubs; i++)
 		stub_lead(r, i);
+	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);	/* other threads do not wait for the tool's answer */
 	r->in->ready();
 	return 0;
 }
@@ -260,7 +266,7 @@ static void request_handle(struct resident_state *r, __u32 generation, __u64 sig
 
 	leave(r);
 	if (__atomic_load_n(&r->control->wanted, __ATOMIC_ACQUIRE) && tool_lives(r))
-		why = attach(r, signals);
+		why = attach(r, generation, signals);
 	if (why)
 		refuse(r, generation, why);
 	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
@@ -303,8 +309,10 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 	__atomic_fetch_sub(cell(r), 1, __ATOMIC_RELEASE);
 	if (filtered)
 		return handle_filtered(r, generation);
+	if (generation == r->handled && __atomic_load_n(&r->page->by, __ATOMIC_RELAXED))
+		return;	/* another thread acts upon it, or asks the tool */
 	before = signals_block();
-	if (lock(r->page)) {
+	if (lock(r, generation == r->handled ? 0 : generation)) {
 		generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
 		if (generation != r->handled)
 			request_handle(r, generation, before);
@@ -454,7 +462,7 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 		return 0;
 	}
 	before = signals_block();
-	if (lock(r->page)) {
+	if (lock(r, 0)) {
 		object_add(r, map);
 		unlock(r->page);
 	}
@@ -470,7 +478,7 @@ EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 	if (flag != LA_ACT_CONSISTENT || !__atomic_load_n(&r->in, __ATOMIC_RELAXED))
 		return;
 	before = signals_block();
-	if (lock(r->page)) {
+	if (lock(r, 0)) {
 		if (r->in)
 			r->in->consistent();
 		unlock(r->page);
@@ -487,7 +495,7 @@ EXPORTED unsigned la_objclose(uintptr_t *cookie)
 	if (!__atomic_load_n(&r->in, __ATOMIC_RELAXED))
 		return 0;
 	before = signals_block();
-	if (lock(r->page)) {
+	if (lock(r, 0)) {
 		if (r->in)
 			r->in->closed();
 		unlock(r->page);

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2086,SC2154 # lists of words; rc, pid, tracer: the words'
+# shellcheck shell=sh disable=SC2016,SC2086,SC2154 # inner shells; lists of words; rc, pid, tracer: the words'
 # inject/resident.so: running programs that tools trace without probes.  --attach=inject, unlike --attach inject, keeps the tests'
 # privileges: see as_who in lib.sh.
 

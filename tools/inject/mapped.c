@@ -61,9 +61,14 @@ static void consistent(void)
 	changes_tell_loaded(&injected);
 }
 
+/* resident.so's stub has not looked whether this tool probes the function. */
 static struct entered entered(struct stub_frame *f, __u32 number)
 {
-	return inject_entered(f, &injected.stub[number]);
+	const struct stub *s = &injected.stub[number];
+
+	if (!s->in || injected.toggle[s->function].flags & INJECT_OFF)
+		return (struct entered){ 0 };
+	return inject_entered(f, s);
 }
 
 static void returned(struct stub_frame *f, __u32 number)

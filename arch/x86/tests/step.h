@@ -32,17 +32,22 @@ static inline unsigned long step_counter_stops(bool stops)
 /* Its tracer: if it has stopped at such a reading, lets it read that value. */
 static inline bool step_counter_read(int pid, unsigned long ticks)
 {
-	static const unsigned char rdtsc[] = { 0x0f, 0x31 };
+	static const unsigned char rdtsc[] = { 0x0f, 0x31 }, rdtscp[] = { 0x0f, 0x01, 0xf9 };
 	struct user_regs_struct regs;
+	bool with_cpu;
 	long word;
 
 	errno = 0;
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &regs) || ((word = ptrace(PTRACE_PEEKTEXT, pid, regs.rip, NULL)) == -1 && errno) ||
-	    memcmp(&word, rdtsc, sizeof(rdtsc)))
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &regs) || ((word = ptrace(PTRACE_PEEKTEXT, pid, regs.rip, NULL)) == -1 && errno))
+		return false;
+	with_cpu = !memcmp(&word, rdtscp, sizeof(rdtscp));
+	if (!with_cpu && memcmp(&word, rdtsc, sizeof(rdtsc)))
 		return false;
 	regs.rax = ticks & 0xffffffff;
 	regs.rdx = ticks >> 32;
-	regs.rip += sizeof(rdtsc);
+	if (with_cpu)
+		regs.rcx = 0;
+	regs.rip += with_cpu ? sizeof(rdtscp) : sizeof(rdtsc);
 	return !ptrace(PTRACE_SETREGS, pid, NULL, &regs);
 }
 

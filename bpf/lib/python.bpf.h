@@ -36,6 +36,7 @@ struct python_thread {
 	bool torn;		/* the list of threads was changing */
 	__u64 walk;		/* how many there were */
 	struct python_seen seen[PYTHON_SEEN];
+	__u32 known;		/* the number of a code object that was seen; 0: it is in code */
 	__u64 file_walk, file, file_tag;	/* the file name read last */
 	struct python_code_key key;
 	__u64 name, lines;	/* addresses of two things in the code object */
@@ -228,6 +229,11 @@ static __always_inline __u64 python_tag(const struct python_process *p, struct p
 	return tag;
 }
 
+static __always_inline struct python_seen *python_seen(struct python_thread *t, __u64 code)
+{
+	return &t->seen[(code >> 4 ^ code >> 8) & (PYTHON_SEEN - 1)];
+}
+
 /* The number of the code object at this address, which is in t->code; 0 if it could not be sent. */
 static __always_inline __u32 python_code(const struct python_process *p, struct python_thread *t, __u64 code)
 {
@@ -245,36 +251,22 @@ static __always_inline __u32 python_code(const struct python_process *p, struct 
 		python_code_new(p, t);
 		value = bpf_map_lookup_elem(&python_codes, &key);
 	}
-	return value ? value->number : 0;
+	if (!value)
+		return 0;
+	*python_seen(t, key.code) = (struct python_seen){ .walk = t->walk, .code = key.code, .number = value->number };
+	return value->number;
 }
 
-/* Reads the code object into t->code, and returns its number; 0 if it could not be sent.  False if it cannot be read. */
-static __always_inline bool python_code_read(const struct python_process *p, struct python_thread *t, __u64 code, __u32 *number)
+/* Reads the code object into t->code; false if it cannot be read.  One that the walk has seen is not read: nested modules of
+ * PyTorch have the same few functions between theirs.  With copies of instructions t->code is needed. */
+static __always_inline bool python_code_read(const struct python_process *p, struct python_thread *t, __u64 code)
 {
+	const struct python_seen *seen = python_seen(t, code);
 	__u64 size = p->code_size;
 
-	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code))
-		return false;
-	*number = python_code(p, t, code);
-	return true;
-}
-
-/* The same, but reads none that the walk has seen: nested modules of PyTorch have the same few functions between theirs.  With
- * copies of instructions t->code is needed. */
-static __always_inline bool python_code_find(const struct python_process *p, struct python_thread *t, __u64 code, __u32 *number)
-{
-	struct python_seen *seen = &t->seen[(code >> 4 ^ code >> 8) & (PYTHON_SEEN - 1)];
-
-	if (seen->code == code && seen->walk == t->walk && !p->at.code_tlbc) {
-		*number = seen->number;
-		return true;
-	}
-	if (!python_code_read(p, t, code, number))
-		return false;
-	seen->code = code;
-	seen->walk = *number ? t->walk : 0;
-	seen->number = *number;
-	return true;
+	t->known = seen->code == code && seen->walk == t->walk && !p->at.code_tlbc ? seen->number : 0;
+	return t->known || (size <= sizeof(t->code) &&
+			    !bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code));
 }
 
 /* ---- the frames of a thread state */
@@ -364,7 +356,7 @@ static __always_inline __u32 python_unit(const struct python_process *p, struct 
 VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_thread *t)
 {
 	const python_bytes *frame;
-	__u32 unit, number = 0;
+	__u32 unit, number;
 	__u64 code;
 	bool entry;
 
@@ -378,11 +370,12 @@ VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_t
 		return PYTHON_SHIM;
 	/* the low bits are a tag (3.14) */
 	code = python_word(*frame, p->at.frame_code) & ~7ull;
-	if (!python_code_find(p, t, code, &number))
+	if (!python_code_read(p, t, code))
 		return python_note(PYTHON_UNREADABLE);
 	entry = p->at.version < 0x030b ||
 		(p->at.version == 0x030b && python_byte(*frame, p->at.frame_entry));
 	unit = python_unit(p, t, frame, code);
+	number = t->known ?: python_code(p, t, code);
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
 

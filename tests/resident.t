@@ -187,19 +187,22 @@ equal "$(mallocs)" 23
 says "process $pid: it has executed another program, which is not traced"
 ends 0
 
+has_ended() { grep -q '^State:.*Z' "/proc/$pid/status"; }
+has_memory() { has_ended || grep -q cuda-bpf-tools-resident "/proc/$pid/maps"; }
+
 it "signals, forks and new threads while tools come and go"
 for words in 'signal 200000003' 'fork 5000023' 'sequence 20011'; do
 	env "$audit" "$bin/inject" $words >"$tmp/inject" 2>&1 9>&- & pid=$!
 	pids="$pids $pid"
 	for t in 'cudatrace -S' cudaleak cudalaunchtop; do
-		until_true grep -q cuda-bpf-tools-resident "/proc/$pid/maps"
-		kill -0 "$pid" 2>/dev/null || break
+		until_true has_memory
+		! has_ended || break
 		timeout -s INT .7 $t --attach=inject -j -p "$pid" >"$tmp/out" 2>"$tmp/err"
 	done
 	case $words in
 	sequence*) wait "$pid" || no "$words: status $?" ;;
 	*)
-		kill -0 "$pid" || no "$words: the program has ended: $(head -n 3 "$tmp/inject")"
+		! has_ended || no "$words: the program has ended: $(head -n 3 "$tmp/inject")"
 		kill -KILL "$pid"
 		wait "$pid"
 		;;

@@ -187,7 +187,7 @@ equal "$(mallocs)" 23
 says "process $pid: it has executed another program, which is not traced"
 ends 0
 
-has_ended() { grep -q '^State:.*Z' "/proc/$pid/status"; }
+has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$pid/status" 2>/dev/null; }
 has_memory() { has_ended || grep -q cuda-bpf-tools-resident "/proc/$pid/maps"; }
 
 it "signals, forks and new threads while tools come and go"

@@ -73,6 +73,7 @@ until_true eval 'is "^cuda_sync_duration_seconds_count.*pid=\"$first\"" 3; [ -z 
 until_true eval 'is "^cuda_launches_total.*pid=\"$first\"" 2006; [ -z "$why" ] || { why=; false; }'
 is "^cuda_launches_estimated_total.*pid=\"($first|$second)\"" 0
 is "^cuda_launches_probed_ratio.*pid=\"($first|$second)\",comm=\"[^\"]*\",probe=\"return\"" 2
+[ -z "$why" ] || no "$(grep -E '^cuda_(launches_probed|probe_overhead|exporter_probe_hit)' "$prom" | tr '\n' ' ')"
 stop
 no_loop
 kill "$first" "$second"

@@ -33,6 +33,28 @@ json 5 '.size == 128'
 json 35 true
 silent
 
+it "calls of a Python program have its frames"
+if command -v python3 >/dev/null; then
+	cat >"$tmp/frames.py" <<-END
+		import ctypes
+		cuda = ctypes.CDLL("$lib/libcudart.so.13")
+		def allocate(n):
+		    for i in range(n):
+		        cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(4096))
+		def main():
+		    allocate(23)
+		main()
+	END
+	run cudamallocsnoop -jk -c "python3 $tmp/frames.py"
+	status 0
+	json 23 '[.stack[] | select(.kind == "python") | .sym] == ["allocate", "main", "<module>"]'
+	json 23 '[.stack[] | select(.kind == "python") | .line] == [5, 7, 8]'
+	json 23 true
+	silent
+else
+	skip "no python3 here"
+fi
+
 it "-c traces a library that is loaded later"
 run cudamallocsnoop -jc "$bin/mem-dlopen load malloc 23 4096 free 7"
 status 0

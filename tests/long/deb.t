@@ -50,7 +50,7 @@ run "$tmp/root/usr/bin/cudaleak" -V
 lines 1 "^revision $(git describe --always --tags --abbrev=12), "
 
 it "make deb ARCH=arm64 builds both packages for arm64, whose libraries are named as Debian's packages have them"
-arm=$O-arm64
+arm=$O-arm64-deb	# arm64.t, which runs at the same time, has the other
 if [ "$architecture" = arm64 ] || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
 	skip "no cross compiler: run scripts/setup arm64"
 elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then

@@ -49,30 +49,6 @@ lines 1 '^ *GNU_RELRO'
 run "$tmp/root/usr/bin/cudaleak" -V
 lines 1 "^revision $(git describe --always --tags --abbrev=12), "
 
-it "make deb ARCH=arm64 builds both packages for arm64, whose libraries are named as Debian's packages have them"
-arm=$O-arm64-deb	# arm64.t, which runs at the same time, has the other
-if [ "$architecture" = arm64 ] || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-	skip "no cross compiler: run scripts/setup arm64"
-elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then
-	skip "$(tail -n 1 "$tmp/out")"
-else
-	SECONDS_=600
-	run make -s ARCH=arm64 "O=$arm" deb
-	status 0
-	for p in cuda-bpf-tools cudaexporter; do
-		arm_deb=$arm/deb/${p}_${version}_arm64.deb
-		equal "$(dpkg-deb -f "$arm_deb" Architecture)" arm64
-		dpkg-deb -f "$arm_deb" Depends >"$tmp/out"
-		lines 1 'libbpf1 .*libc6 .*libdw1 .*libelf1 .*zlib1g '
-		dpkg-deb --fsys-tarfile "$O/deb/${p}_${version}_$architecture.deb" | tar -tf - | sort >"$tmp/here"
-		dpkg-deb --fsys-tarfile "$arm_deb" | tar -tf - | sort | diff "$tmp/here" - >"$tmp/diff" || no "$p: $(head -n 3 "$tmp/diff" | tr '\n' ' ')"
-	done
-	run lintian --allow-root "$arm"/deb/*.changes
-	status 0
-	lines 0 ''
-	silent
-fi
-
 it "in new roots"
 if unshares -m; then
 	rm -f "$O/deb-roots/results"

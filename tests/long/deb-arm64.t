@@ -1,0 +1,42 @@
+# shellcheck shell=sh disable=SC2154 # the words'
+# The Debian packages for arm64, built on another machine from the last commit.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+arm=$O-arm64-deb	# arm64.t, which may run at the same time, has the other
+deb=$arm/deb
+version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
+
+it "make deb ARCH=arm64 builds both packages for arm64, whose libraries are named as Debian's packages have them"
+if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+	skip "no cross compiler: run scripts/setup arm64"
+	leave
+elif [ "$machine" = arm64 ]; then
+	skip "this is an arm64 machine"
+	leave
+elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then
+	skip "$(tail -n 1 "$tmp/out")"
+	leave
+fi
+SECONDS_=1100
+run make -s ARCH=arm64 "O=$arm" deb
+status 0
+for p in cuda-bpf-tools cudaexporter; do
+	equal "$(dpkg-deb -f "$deb/${p}_${version}_arm64.deb" Architecture)" arm64
+	dpkg-deb -f "$deb/${p}_${version}_arm64.deb" Depends >"$tmp/out"
+	lines 1 'libbpf1 .*libc6 .*libdw1 .*libelf1 .*zlib1g '
+	dpkg-deb -x "$deb/${p}_${version}_arm64.deb" "$tmp/root"
+done
+
+it "they have every tool and library, for arm64"
+for file in tools/*.c "$O"/inject/*.so; do
+	case $file in
+	*.c) there=usr/bin/$(basename "$file" .c) ;;
+	*) there=usr/lib/cuda-bpf-tools/inject/${file##*/} ;;
+	esac
+	readelf -h "$tmp/root/$there" 2>&1 | grep -q 'Machine: *AArch64' || no "$there"
+done
+
+it "lintian says nothing about them"
+run lintian --allow-root "$deb"/*.changes
+status 0
+lines 0 ''
+silent

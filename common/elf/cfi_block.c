@@ -27,7 +27,7 @@ bool cfi_signal_frame(const struct cfi *c)
 
 struct cfi_cell cfi_default(unsigned reg)
 {
-	if (reg == UNWIND_RA && UNWIND_PUSHED)
+	if (reg == UNWIND_RA && UNWIND_PUSHED != 0)
 		return (struct cfi_cell){ .kind = CFI_SAVED, .reg = reg, .value = -UNWIND_PUSHED };
 	if (reg == UNWIND_SP)
 		return (struct cfi_cell){ .kind = CFI_VALUE, .reg = reg };
@@ -82,5 +82,5 @@ bool cfi_simple(const struct cfi *c, unsigned long long offset, struct cfi_simpl
 		simple->fp_slot = -(fp.value / WORD);
 	return !c->signal && rule->kind == CFI_CFA && (simple->fp || rule->reg == UNWIND_SP) &&
 	       ra.kind == CFI_SAVED && ra.value == -WORD * (int)UNWIND_RA_WORDS(simple->fp_slot) &&
-	       sp.kind == CFI_VALUE && !sp.value && (simple->fp_slot || (fp.kind == CFI_SAME && UNWIND_PUSHED));
+	       sp.kind == CFI_VALUE && !sp.value && (simple->fp_slot || (fp.kind == CFI_SAME && UNWIND_PUSHED != 0));
 }

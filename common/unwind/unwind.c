@@ -280,7 +280,7 @@ static bool skip_inner(struct walk *w)
 {
 	unsigned long long from = w->copy->from, pc = 0;
 
-	if (!from || (UNWIND_PUSHED && !read_word(w, from, &pc)))
+	if (!from || (UNWIND_PUSHED != 0 && !read_word(w, from, &pc)))
 		return false;
 	pc = own_address(w->copy, from) ?: pc;
 	if (!pc)

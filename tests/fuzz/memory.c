@@ -30,14 +30,14 @@ static void check_groups(const struct mem_process *h, bool each, enum leak_by by
 static void check(struct mem_process *h)
 {
 	unsigned long long bytes = 0, count = 0;
-	const struct mem_sum *held = &h->groups.held, *tensors = &h->groups.kinds[CUDA_TENSOR];
+	const struct mem_sum *held = &h->groups.held, *tensors = &h->groups.kinds[CUDA_TENSOR], *code = &h->groups.kinds[CUDA_CODE];
 	const struct allocation *l;
 
 	for (l = h->allocations; l; l = l->hh.next, count++) {
 		bytes += l->size;
 		CHECK(l->refs);
 	}
-	CHECK(bytes == held->bytes + tensors->bytes && count == held->count + tensors->count);
+	CHECK(bytes == held->bytes + tensors->bytes + code->bytes && count == held->count + tensors->count + code->count);
 	CHECK(held->bytes <= held->peak);
 	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
 	for (int shown = 0; shown < 2; shown++) {

@@ -572,6 +572,7 @@ for kind in session inject; do
 	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == 7 * 1025 + 5 * 576 and .count == 12 and .device == 0 and (.default | not)'
 	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == null and .count == 4'	# PTX and a file
 	json 1 '.owner == "loads" and .part == "code" and .bytes == null and .count == 1'
+	json 0 '.memory == "code"'	# it is not among what is held
 	json 1 '.owner == "loads" and .part == null and .bytes == 300'
 	json 1 '.owner == "printf FIFO" and .bytes == 33554432 and (.default | not)'
 	json 1 '.owner == "stack of a thread" and .bytes == 3000 and (.default | not)'

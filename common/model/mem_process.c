@@ -160,7 +160,7 @@ static void drop(struct mem_sum *sum, unsigned long long size)
 	set(sum, sum->count - 1, sum->bytes - size);
 }
 
-static bool is_held(const struct mem_site *group)
+bool mem_site_is_held(const struct mem_site *group)
 {
 	return group->key.memory != CUDA_TENSOR && group->key.memory != CUDA_CODE;
 }
@@ -176,7 +176,7 @@ static struct mem_sum *device_sum(const struct mem_site *group)
 static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (is_held(group))
+	if (mem_site_is_held(group))
 		add(&groups->held, size);
 	add(&groups->kinds[group->key.memory], size);
 	add(device_sum(group), size);
@@ -186,7 +186,7 @@ static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsig
 static void mem_site_drop(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (is_held(group))
+	if (mem_site_is_held(group))
 		drop(&groups->held, size);
 	drop(&groups->kinds[group->key.memory], size);
 	drop(device_sum(group), size);

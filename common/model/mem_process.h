@@ -149,6 +149,9 @@ struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned
 struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long long ptr);
 void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping);
 
+/* Return true if the group is among what the process holds: tensors are parts of other memory, and code is none of it. */
+bool mem_site_is_held(const struct mem_site *group);
+
 /* Returns the sum of a device, or of its tensors; NULL if there was never anything on it. */
 const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned int number, bool tensors);
 

@@ -76,10 +76,9 @@ static bool is_old(const struct allocation *allocation, const struct leak_option
 	       options->now - allocation->time >= (unsigned long)options->older_ns;
 }
 
-/* Tensors are parts of other memory. */
 static bool is_chosen(const struct mem_site *group, const struct leak_options *options)
 {
-	return (group->key.memory == CUDA_TENSOR) == options->tensors;
+	return options->tensors ? group->key.memory == CUDA_TENSOR : mem_site_is_held(group);
 }
 
 static void gather(struct leak_gathering *all, const struct leak_options *options)

@@ -15,16 +15,16 @@ LIMIT = 10	# seconds, on a busy machine
 MOST = 300	# rows: a table of thousands is slow to read
 VALUE = rb'VALUE\((?:"[\w *]+"|NULL), [A-Z0-9]+, \d+\)'
 TABLES = {
-    'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+    'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL|NVRTC), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|CUDA_API_USDT\(\w+, \w+, [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|#(ifn?def CUDA_API(_BY_NAME|_USDT(_HERE)?)?|endif)|CUDA_API_BY_NAME\(\w+\)'
            rb'|#define CUDA_API_USDT(_HERE|\(provider, probe, class, \.\.\.\) \\)|#undef CUDA_API_USDT(_HERE)?'
            rb'|\tCUDA_API\(provider##_##probe, USDT, class, __VA_ARGS__\)',
-    'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], ' + VALUE + rb'\)[,)]'
+    'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], [01], ' + VALUE + rb'\)[,)]'
               rb'|CUDA_PARAMS\(\d+,|#(ifdef CUDA_[A-Z_]+|endif|line \d+ "[^"]+")'
-              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV|NCCL), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
+              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV|NCCL|NVRTC), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
               rb'|CUDA_VALUE\(\w+, -?\d+\)|CUDA_ENUM\([\w ]+, \d+, \d+\)'
-              rb'|CUDA_ENUM_TYPE\([\w ]+, \d+\)|CUDA_ERR\((RT|DRV|NCCL), \d+, \w+\)',
+              rb'|CUDA_ENUM_TYPE\([\w ]+, \d+\)|CUDA_ERR\((RT|DRV|NCCL|NVRTC), \d+, \w+\)',
 }
 COMMENT = rb'/\* Made from \S+ by \S+: edit that\. \*/'
 SPOILS = [b'', b' ', b'\t', b'(', b')', b',', b'"', b'*', b'@', b':', b'=', b'+', b'-', b'%s', b'\\',

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # rc: the words'
 # How code is unwound: common/elf/cfi.h, by tests/unit/cfi*.c; common/unwind, by tests/unit/unwind*.c.
 
+# shellcheck source=/dev/null
 . tests/cfi.sh
 
 for v in o2 o3 fp realign static; do

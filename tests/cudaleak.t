@@ -612,6 +612,7 @@ json 0 '.owner == null and .bytes'	# of all devices
 unset SIM_NVML
 go
 for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do
+	# shellcheck disable=SC2086 # words
 	fails 2 '--account cannot be combined with' cudaleak --account $o
 done
 

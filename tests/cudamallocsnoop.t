@@ -19,6 +19,7 @@ lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
 lines 2 ': limit by default, part of the rest$'
 lines 44 ''
 for o in '' -x -F '-m 1t' '-k --lines' --tensors; do
+	# shellcheck disable=SC2086 # words
 	run cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
 	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete'
 	json 1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5'

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2154 # lib.sh's
 # cudaexporter --gpu-time: what libcudagputime.so measures on the simulated CUPTI, in which each run takes as long as
 # SIM_KERNEL_NS and SIM_COPY_NS say, as counters.
+# shellcheck source=/dev/null
 . tests/gputime.sh
 library=$O/libcudagputime.so
 export SIM_KERNEL_NS=1000 SIM_COPY_NS=500 SIM_SET_NS=200

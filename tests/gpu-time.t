@@ -5,6 +5,7 @@ library=$O/libcudagputime.so
 kern=$bin/kern
 export SIM_KERNEL_NS='_Z5scalePfi=2000,1000'
 
+# shellcheck source=/dev/null
 . tests/gputime.sh
 
 # runs PROGRAM...: one with the library, that waits, in the background

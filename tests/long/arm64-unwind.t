@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # the words'
 # How arm64's code is unwound: the programs of tests/cfi.t that need neither BPF nor the machine's kernel, under qemu-user.
+# shellcheck source=/dev/null
 . tests/cfi.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 arm=$O-arm64

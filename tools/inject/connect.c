@@ -16,7 +16,7 @@
  * traced TRACED_LOOKS times in a row, as strace stops it at each call. */
 enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
 
-enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
+enum { EAGAIN_ = 11, STAT = 512 };
 
 static bool peer(int fd, struct ucred *who)
 {
@@ -165,16 +165,16 @@ static bool ask(struct injected *a, struct inject_message_head *m, const char *t
 /* No signal handler of the program may run while state is incomplete. */
 static bool asked(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory)
 {
-	__u64 all = ~0ull, before = 0;
+	__u64 before;
 	bool ok;
 
 	for (int i = 0; i < INJECT_MEMORIES; i++)
 		memory[i] = -1;
 	if (a->marks & INJECT_FILTERED)
 		return false;
-	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
+	before = signals_block();
 	ok = ask(a, m, text, answer, memory, inject_here.blocked ? inject_here.signals : before);
-	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
+	signals_restore(before);
 	return ok;
 }
 

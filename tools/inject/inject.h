@@ -62,6 +62,9 @@ struct fork_page {
 	__u64 ticks;		/* UNANSWERED: the tool's clock then */
 };
 
+/* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
+static const __u64 ABANDONED_NS = 12 * 1000000000ull;
+
 /* How long the program has waited for the tool. */
 struct inject_waits {
 	__u64 owed, at;		/* ns: the debt at that time, which decreases with time */
@@ -131,6 +134,20 @@ struct inject_here {
 	struct counted counted;
 };
 extern __thread struct inject_here inject_here __attribute__((tls_model("initial-exec")));
+
+/* Blocks all signals of the thread.  Returns those that were blocked before, for signals_restore(). */
+static inline __u64 signals_block(void)
+{
+	__u64 all = ~0ull, before = 0;
+
+	sys4(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before, sizeof(all));
+	return before;
+}
+
+static inline void signals_restore(__u64 before)
+{
+	sys4(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&before, 0, sizeof(before));
+}
 
 static inline bool same(const char *a, const char *b)
 {
@@ -227,6 +244,13 @@ void memory_leave(struct injected *a);
 
 /* Unmaps all that was mapped; in_use: another thread may use it now, and reads zeros. */
 void memory_drop(struct injected *a, bool in_use);
+
+/* Why a stub awaits the return: bits of stub_why(). */
+enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
+
+/* The stubs call these at a function's entry and return. */
+struct entered inject_entered(struct stub_frame *f, const struct stub *s);
+void inject_returned(struct stub_frame *f, const struct stub *s);
 
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
  * NO_FUNCTION. */

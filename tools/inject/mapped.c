@@ -5,9 +5,6 @@
 #include "inject/instance.h"
 #include "machine/stub_frame.h"
 
-struct entered inject_entered(struct stub_frame *f, const struct stub *s);
-void inject_returned(struct stub_frame *f, const struct stub *s);
-
 /* Of its names, the first one that the tool wants. */
 static void add(const struct resident *r, __u32 number)
 {

@@ -7,12 +7,6 @@
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 
-/* Why the return is awaited: stub_why(). */
-enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
-
-struct entered inject_entered(struct stub_frame *f, const struct stub *s);
-void inject_returned(struct stub_frame *f, const struct stub *s);
-
 /* Return true if this call is from a signal handler that has interrupted a program of its thread: it is deeper in the same
  * stack.  If it is not, an earlier handler left by siglongjmp(). */
 static bool interrupts(const struct stub_frame *f)

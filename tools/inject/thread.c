@@ -5,10 +5,7 @@
 #include "abi/lost.h"
 #include "inject/inject.h"
 
-enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2, ASKED = 8 };
-
-/* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
-static const __u64 ABANDONED_NS = 12 * 1000000000ull;
+enum { NO_SUCH = 3 /* ESRCH */, ASKED = 8 };
 
 void lost_call(struct injected *a, unsigned why)
 {
@@ -169,16 +166,16 @@ void marks_take(struct injected *a)
 /* No signal handler of the program may see incomplete state. */
 bool thread_ready(struct injected *a)
 {
-	__u64 all = ~0ull, before = 0;
+	__u64 before;
 	bool ok;
 
 	if (a->wiped && a->page->state == LEFT_OUT)
 		return false;
-	sys4(__NR_rt_sigprocmask, SETMASK, (long)&all, (long)&before, sizeof(all));
+	before = signals_block();
 	inject_here.signals = before;
 	inject_here.blocked = true;
 	ok = process_ready(a) && thread_take(a);
 	inject_here.blocked = false;
-	sys4(__NR_rt_sigprocmask, SETMASK, (long)&before, 0, sizeof(before));
+	signals_restore(before);
 	return ok;
 }

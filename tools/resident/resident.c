@@ -12,20 +12,14 @@
 
 /* LOOK: calls of a thread between two looks whether the tool lives.  TURNS: how long a thread that leaves a tool waits for the
  * others, which are in programs of less than a microsecond. */
-enum { LOOK = 1024, TURNS = 1000, NO_SIGNALS = 2 /* SIG_SETMASK */ };
+enum { LOOK = 1024, TURNS = 1000 };
 
-/* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
-static const __u64 ABANDONED_NS = 12 * 1000000000ull;
-
-/* Why the return is awaited: stub_why(), with the generation of the instance above them. */
-enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2, GENERATION = 8 };
+/* In stub_why(): the generation of the instance is above the reasons. */
+enum { GENERATION = 8 };
 
 struct injected injected;
 struct resident_state resident;
 __thread struct resident_here resident_here;
-
-struct entered inject_entered(struct stub_frame *f, const struct stub *s);
-void inject_returned(struct stub_frame *f, const struct stub *s);
 
 /* ---- one thread at a time */
 
@@ -69,17 +63,20 @@ static void unlock(struct resident_page *p)
 	__atomic_store_n(&p->by, 0, __ATOMIC_RELEASE);
 }
 
-static __u64 signals_block(void)
+/* The same with the signals, of which *signals are those that were blocked before. */
+static bool begin(const struct resident_state *r, __u32 request, __u64 *signals)
 {
-	__u64 all = ~0ull, before = 0;
-
-	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
-	return before;
+	*signals = signals_block();
+	if (lock(r, request))
+		return true;
+	signals_restore(*signals);
+	return false;
 }
 
-static void signals_restore(__u64 before)
+static void end(const struct resident_state *r, __u64 signals)
 {
-	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
+	unlock(r->page);
+	signals_restore(signals);
 }
 
 /* ---- an instance: a tool's library that the stubs lead to */
@@ -311,16 +308,14 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 		return handle_filtered(r, generation);
 	if (generation == r->handled && __atomic_load_n(&r->page->by, __ATOMIC_RELAXED))
 		return;	/* another thread acts upon it, or asks the tool */
-	before = signals_block();
-	if (lock(r, generation == r->handled ? 0 : generation)) {
-		generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
-		if (generation != r->handled)
-			request_handle(r, generation, before);
-		else
-			look(r);
-		unlock(r->page);
-	}
-	signals_restore(before);
+	if (!begin(r, generation == r->handled ? 0 : generation, &before))
+		return;
+	generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
+	if (generation != r->handled)
+		request_handle(r, generation, before);
+	else
+		look(r);
+	end(r, before);
 }
 
 /* ---- the stubs */
@@ -435,12 +430,13 @@ static void bind(struct resident_state *r, const struct link_map *map)
 
 static void object_add(struct resident_state *r, const struct link_map *map)
 {
+	struct resident is;
+
 	if (r->in)
 		r->in->noted(map->l_name);
 	bind(r, map);
+	is = description(r, 0);
 	for (__u32 i = 0; r->in && i < injected.stubs; i++) {
-		struct resident is = description(r, 0);
-
 		if (injected.stub[i].object != (__u64)map)
 			continue;
 		r->in->add(&is, i);
@@ -461,12 +457,10 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 		bind(r, map);
 		return 0;
 	}
-	before = signals_block();
-	if (lock(r, 0)) {
+	if (begin(r, 0, &before)) {
 		object_add(r, map);
-		unlock(r->page);
+		end(r, before);
 	}
-	signals_restore(before);
 	return 0;
 }
 
@@ -477,13 +471,11 @@ EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 
 	if (flag != LA_ACT_CONSISTENT || !__atomic_load_n(&r->in, __ATOMIC_RELAXED))
 		return;
-	before = signals_block();
-	if (lock(r, 0)) {
+	if (begin(r, 0, &before)) {
 		if (r->in)
 			r->in->consistent();
-		unlock(r->page);
+		end(r, before);
 	}
-	signals_restore(before);
 }
 
 EXPORTED unsigned la_objclose(uintptr_t *cookie)
@@ -494,12 +486,10 @@ EXPORTED unsigned la_objclose(uintptr_t *cookie)
 	stubs_close(&injected, *cookie);
 	if (!__atomic_load_n(&r->in, __ATOMIC_RELAXED))
 		return 0;
-	before = signals_block();
-	if (lock(r, 0)) {
+	if (begin(r, 0, &before)) {
 		if (r->in)
 			r->in->closed();
-		unlock(r->page);
+		end(r, before);
 	}
-	signals_restore(before);
 	return 0;
 }

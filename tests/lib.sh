@@ -322,6 +322,20 @@ screen_gone() {
 	exec 3>&-
 }
 
+# cross FOLDER: can this machine build for arm64?  Then FOLDER has the sysroot, else the test is skipped
+cross() {
+	if [ "$machine" = arm64 ]; then
+		skip "this is an arm64 machine"
+	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+		skip "no cross compiler: run scripts/setup arm64"
+	elif ! scripts/sysroot arm64 "$1" >"$tmp/out" 2>&1; then
+		skip "$(tail -n 1 "$tmp/out")"
+	else
+		return 0
+	fi
+	return 1
+}
+
 # taken FILE: does bpftrace, old or new, take the program?
 taken() {
 	if bpftrace --help 2>&1 | grep -q -e --dry-run; then

@@ -5,16 +5,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 arm=$O-arm64
 
 it "everything builds for arm64, without a warning"
-if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-	skip "no cross compiler: run scripts/setup arm64"
-	leave
-elif [ "$machine" = arm64 ]; then
-	skip "this is an arm64 machine"
-	leave
-elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then
-	skip "$(tail -n 1 "$tmp/out")"
-	leave
-fi
+cross "$arm/.sysroot" || leave
 # a warning is seen once
 find "$arm" -mindepth 1 -maxdepth 1 ! -name .sysroot ! -name cudart ! -name kernels -exec rm -rf {} +
 SECONDS_=1000

@@ -6,16 +6,7 @@ deb=$arm/deb
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
 
 it "make deb ARCH=arm64 builds both packages for arm64, whose libraries are named as Debian's packages have them"
-if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-	skip "no cross compiler: run scripts/setup arm64"
-	leave
-elif [ "$machine" = arm64 ]; then
-	skip "this is an arm64 machine"
-	leave
-elif ! scripts/sysroot arm64 "$arm/.sysroot" >"$tmp/out" 2>&1; then
-	skip "$(tail -n 1 "$tmp/out")"
-	leave
-fi
+cross "$arm/.sysroot" || leave
 SECONDS_=1100
 run make -s ARCH=arm64 "O=$arm" deb
 status 0

@@ -70,6 +70,7 @@ for version in ${CLANGS:-14 22}; do
 			cudaleak) loads "$kind" "$tool" -C ;;
 			ncclhang) loads "$kind" "$tool" -a ;;
 			nccltop) loads "$kind" "$tool" -b ;;
+			cudatop) loads "$kind" "$tool" --once ;;
 			*) loads "$kind" "$tool" -k ;;
 			esac
 			loads "$kind" "$tool"

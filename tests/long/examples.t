@@ -44,7 +44,7 @@ below() { awk -v n="$1" '/^# / { at++; next } at == n && !/^\.\.\.|libc\.so/' "$
 # ports of their own.
 free_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 to_run() {
-	sed -E "s/-p [0-9]+/-p $train/; s|/var/lib/prometheus/node-exporter|$tmp|; s/127\.0\.0\.1:10951/127.0.0.1:$free_port/g
+	sed -E "s/(-p|cudatop -m) [0-9]+/\\1 $train/; s|/var/lib/prometheus/node-exporter|$tmp|; s/127\.0\.0\.1:10951/127.0.0.1:$free_port/g
 		/--once|--textfile|listen-address/!s/^cudaexporter /&--web.listen-address 127.0.0.1:0 /" | split -l 1 -a 3 --numeric-suffixes=1 - "$tmp/set/$1."
 }
 

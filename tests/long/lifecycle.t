@@ -117,9 +117,10 @@ all_printed 1509
 
 # with_links MOST: a cudamallocsnoop that makes no more links at a time
 with_links() {
+	# shellcheck disable=SC2046 # words
 	${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" "-DATTACH_MAX=$1" \
 		"$O/tools/cudamallocsnoop.o" common/probe/attach.c \
-		"$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+		"$O/libcommon.a" $(env -u MAKEFLAGS make -s libs) -pthread -o "$tmp/cudamallocsnoop"
 }
 
 it "a tool never makes links without end: it says what it does not probe any more, and harms nobody"

@@ -277,7 +277,7 @@ check-arm64: setup-arm64
 	@$(MAKE) --no-print-directory ARCH=arm64 check-cross
 
 # for the machine ARCH, by emulators: what needs no BPF, then on Debian's kernels
-check-cross:
+check-cross: $(SYSROOT)
 	@scripts/cudart $(ARCH) $(O)/cudart || :
 	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
 	@O=$(O) ARCH=$(ARCH) scripts/check-emulated

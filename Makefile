@@ -89,7 +89,7 @@ GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gputime/*.c))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
-INJECTED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
+INJECTED  := $(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS))
 INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 # for programs that no tool has started: it maps the library of a tool that asks
 RESIDENT  := $(if $(INJECT),$(O)/inject/resident.so)

@@ -129,6 +129,9 @@ static void check(void *ctx)
 	app->web_options.nlisten = app->listen.n;
 	app->web_options.profiles = app->exporter.profiles.wanted;
 	check_useless(app);
+	app->session.needs_kernel = app->off_cpu || app->exporter.self.times;
+	if (app->session.attach == ATTACH_INJECT && app->session.needs_kernel)
+		usage_error("--attach inject cannot be combined with --collect.off-cpu or --self-time");
 	if (app->interval_ns < 0)
 		app->interval_ns = 15l * VALUE_S;
 	if (app->once && !app->session.duration_ns && !app->session.command)
@@ -268,6 +271,8 @@ static void *open_skel(void *ctx)
 	app->skel->rodata->export_functions = app->functions;
 	app->skel->rodata->export_off_cpu = app->off_cpu;
 	app->skel->rodata->export_nccl = app->exporter.nccl.most;
+	if (app->session.inject)	/* its probes do not trap */
+		app->overhead = 0;
 	app->skel->rodata->overhead_wanted = app->session.probes.sheds = app->overhead > 0;
 	bpf_program__set_autoload(app->skel->progs.export_switch, app->off_cpu);
 	bpf_mmap_per_cpu(app->skel->maps.export_slots, EXPORT_SLOTS);
@@ -382,8 +387,8 @@ int main(int argc, char **argv)
 	};
 	const struct opt opts[] = {
 		OPT_WHICH(&app.session),
-		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &app.session.attach,
-			   "how to attach; default: auto, the best the kernel supports"),
+		OPT_CHOICE(0, "attach", ATTACH_WORDS, &app.session.attach,
+			   "how to attach; default: auto, the best that is possible here"),
 		OPT_FILTER(&app.session.filter),
 		OPT_MANY(0, "web.listen-address", "ADDR", &app.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
 		OPT_STR(0, "web.telemetry-path", "PATH", &app.web_options.path, "serve the metrics at PATH; default: /metrics"),

@@ -9,15 +9,19 @@
  * have the same memory: each that makes a call connects, and the tool leaves out those that it does not trace.
  *
  * The program may write anything here.  It takes the library by its name from the folder of its own, and believes a tool of its
- * own user or root only. */
+ * own user or root only.
+ *
+ * A tool that traces all of a user's programs listens under the name of resident_awaits(), too.  A program that has just made its
+ * memory connects there, and waits a little until the tool has asked it, and closes the connection: then no call is missed. */
 #ifndef ABI_RESIDENT_H
 #define ABI_RESIDENT_H
 #include <linux/types.h>
 
 #define RESIDENT_NAME "cuda-bpf-tools-resident"
 #define RESIDENT_MAGIC "CUDARES"
+#define RESIDENT_AWAITS "cuda-bpf-tools-resident-"
 
-enum { RESIDENT_VERSION = 1, RESIDENT_BYTES = 4096, RESIDENT_OBJECT = 32, RESIDENT_SOCKET = 108 };
+enum { RESIDENT_VERSION = 2, RESIDENT_BYTES = 4096, RESIDENT_OBJECT = 32, RESIDENT_SOCKET = 108 };
 
 /* Why a process has not connected. */
 enum resident_refusal {
@@ -42,7 +46,21 @@ struct resident_control {
 	__u32 refused __attribute__((aligned(64)));	/* enum resident_refusal */
 	__s32 refused_pid;		/* as the process sees it: the last one */
 	__u32 refused_generation;
+	__u32 first_generation;		/* a tool had asked before the program's first call; 0: none had */
 };
+
+/* Writes an abstract name, without its leading 0, to at least 40 bytes; returns its length. */
+static inline unsigned resident_awaits(char *to, __u32 user)
+{
+	unsigned n = sizeof(RESIDENT_AWAITS) - 1, digits = 1;
+
+	__builtin_memcpy(to, RESIDENT_AWAITS, n);
+	for (__u32 left = user; left > 9; left /= 10)
+		digits++;
+	for (unsigned i = digits; i--; user /= 10)
+		to[n + i] = (char)('0' + user % 10);
+	return n + digits;
+}
 
 /* Distinguishes builds of a library: of its first segment, which has its build id. */
 static inline __u64 resident_stamp(const void *segment, __u64 bytes)

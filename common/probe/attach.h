@@ -22,8 +22,7 @@ enum attach_kind {
 	ATTACH_PERF,	/* a perf event per probe (attach cookies: 5.15) */
 	ATTACH_INJECT,	/* no uprobes: the command's dynamic linker loads the probes */
 };
-#define ATTACH_KERNEL_WORDS "auto|session|multi|perf"
-#define ATTACH_WORDS ATTACH_KERNEL_WORDS "|inject"
+#define ATTACH_WORDS "auto|session|multi|perf|inject"
 
 /* What a tool attaches, how, and how many links it has; must outlive its attachments. */
 struct attacher {

@@ -171,6 +171,19 @@ char *inject_pids_refusal(const struct session *t, char **library, struct reside
 	return why;
 }
 
+char *inject_all_refusal(const struct session *t, char **library, struct resident **resident)
+{
+	struct filter f;
+	char *why;
+
+	*library = inject_library_find(&why);
+	if (!*library)
+		return why;
+	free(filter_read(&t->filter, &f));	/* filter_prepare() says why */
+	*resident = resident_open_all(f.by_uid ? f.uid : geteuid());
+	return NULL;
+}
+
 static void make_room(struct bpf_object *obj)
 {
 	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
@@ -243,6 +256,8 @@ static void on_ended(void *ctx, int pid)
 	events_exited(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
+	if (in->resident)
+		resident_ended(in->resident, pid);
 }
 
 static void print_message(struct inject *in, int pid, const char *text)
@@ -255,12 +270,22 @@ static void on_execed(void *ctx, int pid)
 {
 	struct inject *in = ctx;
 
-	if (in->resident)
+	if (in->resident && !in->resident->all)
 		print_message(in, pid, "it has executed another program, which is not traced");
 	drain(in);
 	events_execed(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
+	if (in->resident)
+		resident_executed(in->resident, pid);
+}
+
+static void on_came(void *ctx, int pid)
+{
+	const struct inject *in = ctx;
+
+	if (!in->session->finishing)
+		resident_came(in->resident, pid);
 }
 
 static const struct python_process *python_of(void *ctx, int pid)
@@ -317,7 +342,7 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
-	if (in->resident && (m->head.kind == INJECT_FORKED || !resident_has(in->resident, pid)))
+	if (in->resident && !resident_takes(in->resident, pid, m->head.kind == INJECT_FORKED ? m->head.parent : 0))
 		return false;
 	if (in->session->selected.cgroup && !cgroup_has(in->session->selected.cgroup, pid))
 		return false;	/* the programs cannot check it */
@@ -342,6 +367,8 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 		syms_refresh(in->session->syms, pid);
 		return true;
 	}
+	if (in->resident && in->resident->all && !m->head.functions && !resident_is_complete(in->resident, pid))
+		process_set_preexisting(&in->session->processes, pid);
 	session_scan_new(in->session, pid);
 	if (in->resident && m->head.kind == INJECT_BOUND && !m->head.functions)
 		resident_connected(in->resident, pid);
@@ -357,7 +384,7 @@ static void ask(struct inject *in)
 {
 	const struct timespec pause = { 0, 1000000 };
 
-	resident_ask(in->resident, in->library, in->peers.peers.name);
+	resident_ask(in->resident, in->library, &in->peers);
 	for (int ms = 0; ms < CONNECT_MS && in->resident->waits && !signal_caught() && !session_ended(in->session); ms++) {
 		inject_memory_tick(&in->memory);
 		inject_peers_serve(&in->peers);
@@ -379,15 +406,14 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.message = on_message;
+	in->peers.came = on_came;
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
 	in->peers.marked = on_marked;
 	in->peers.python = python_of;
 	in->peers.ctx = in;
-	if (in->resident) {
+	if (in->resident)
 		in->peers.peers.user = in->resident->user;
-		in->peers.peers.net = in->resident->net;
-	}
 	inject_peers_open(&in->peers);
 	if (in->resident)
 		ask(in);

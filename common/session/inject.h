@@ -28,7 +28,7 @@ struct inject_events {
 struct inject {
 	char *library;
 	struct session *session;
-	struct resident *resident;	/* with -p: the running programs; else NULL */
+	struct resident *resident;	/* the running programs; NULL: those of a command */
 	struct inject_memory memory;
 	struct inject_peers peers;
 	struct inject_events events;
@@ -46,13 +46,16 @@ char *inject_refusal(struct session *t, char **library);
 /* The same of the running programs of -p, which are then in *resident. */
 char *inject_pids_refusal(const struct session *t, char **library, struct resident **resident);
 
+/* The same of all running programs of a user, --uid's or the tool's, and of those that it starts later. */
+char *inject_all_refusal(const struct session *t, char **library, struct resident **resident);
+
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);
 
 /* Opens the ring buffer. */
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring);
 
-/* Call before command_go(): listens, and has the command's dynamic linker load the library; or asks the programs of -p to connect,
+/* Call before command_go(): listens, and has the command's dynamic linker load the library; or asks the running programs to connect,
  * and waits a little for it: every call that they begin from then on is traced. */
 void inject_begin(struct inject *in, const struct bpf_object *obj);
 

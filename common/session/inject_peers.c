@@ -174,6 +174,15 @@ struct inject_connection {
 	struct inject_connection *next;
 };
 
+static int accept_any(const struct inject_peers *p, struct ucred *who)
+{
+	int fd = -1;
+
+	for (int i = 0; i < p->nsockets && fd < 0; i++)
+		fd = peers_accept(p->sockets[i], who);
+	return fd;
+}
+
 static void accept_some(struct inject_peers *p)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -181,7 +190,7 @@ static void accept_some(struct inject_peers *p)
 	struct ucred who;
 	int fd, pid;
 
-	while (p->pending < PENDING && (fd = peers_accept(&p->peers, &who)) >= 0) {
+	while (p->pending < PENDING && (fd = accept_any(p, &who)) >= 0) {
 		if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
 			close(fd);
 			continue;
@@ -268,15 +277,47 @@ static void serve_connections(struct inject_peers *p)
 	}
 }
 
-void inject_peers_open(struct inject_peers *p)
+static bool add_socket(struct inject_peers *p, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
+	if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event))
+		return false;
+	p->sockets = xrealloc(p->sockets, p->nsockets + 1, sizeof(*p->sockets));
+	p->sockets[p->nsockets++] = fd;
+	return true;
+}
+
+void inject_peers_open(struct inject_peers *p)
+{
 	p->peers.done = "traced";
 	peers_open(&p->peers, SOCK_SEQPACKET, BACKLOG, MOST, 1, OWN_FILES);
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->peers.fd, &event))
+	if (p->epoll < 0 || !add_socket(p, p->peers.fd))
 		die(errno, "cannot listen on a Unix socket");
+}
+
+int inject_peers_listen(struct inject_peers *p, int net)
+{
+	int fd = peers_listen(&p->peers, net), err;
+
+	if (fd < 0 || add_socket(p, fd))
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+void inject_peers_unlisten(struct inject_peers *p, int socket)
+{
+	int i = 0;
+
+	while (p->sockets[i] != socket)
+		i++;
+	p->sockets[i] = p->sockets[--p->nsockets];
+	epoll_ctl(p->epoll, EPOLL_CTL_DEL, socket, NULL);	/* a helper may have a copy */
+	close(socket);
 }
 
 /* Checks some in each turn: all of them about ten times a second if there are few. */
@@ -302,11 +343,39 @@ static void check_programs(struct inject_peers *p)
 	}
 }
 
+bool inject_peers_await(struct inject_peers *p, const char *name)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd = peers_listen_as(&p->peers, name);
+
+	if (fd < 0 && errno == EADDRINUSE)
+		return false;
+	if (fd < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event))
+		die(errno, "cannot listen on a Unix socket");
+	p->awaits = fd;
+	return true;
+}
+
+/* They go on when the connection is closed. */
+static void serve_awaiting(struct inject_peers *p)
+{
+	struct ucred who;
+	int fd;
+
+	for (int i = 0; i < PENDING && (fd = peers_accept(p->awaits, &who)) >= 0; i++) {
+		if (who.uid == p->peers.user && who.pid > 0)
+			p->came(p->ctx, who.pid);
+		close(fd);
+	}
+}
+
 void inject_peers_serve(struct inject_peers *p)
 {
 	struct epoll_event events[EVENTS];
 	int n = epoll_wait(p->epoll, events, EVENTS, 0);
 
+	if (n > 0 && p->awaits)
+		serve_awaiting(p);
 	if (n > 0 || p->connections)
 		serve_connections(p);
 	reap(p, events, n);
@@ -385,6 +454,13 @@ void inject_peers_close(struct inject_peers *p)
 		close(c->fd);
 		free(c);
 	}
+	while (p->nsockets > 1)
+		inject_peers_unlisten(p, p->sockets[1]);
+	free(p->sockets);
+	p->sockets = NULL;
+	p->nsockets = 0;
+	if (p->awaits > 0)
+		close(p->awaits);
 	peers_close(&p->peers);
 	if (p->epoll > 0)
 		close(p->epoll);

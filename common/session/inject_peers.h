@@ -33,6 +33,8 @@ struct inject_peers {
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
 	bool (*message)(void *ctx, int pid, const struct inject_message *m);
+	/* Called for a process that awaits to be asked: inject_peers_await(). */
+	void (*came)(void *ctx, int pid);
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
@@ -43,6 +45,8 @@ struct inject_peers {
 	void *ctx;
 	int epoll;		/* readable when there is something to do */
 	/* private */
+	int awaits;		/* listens for these; 0: does not */
+	int *sockets, nsockets;	/* that listen: the own one, and of other network namespaces */
 	struct inject_process *processes, *next;	/* next: whose program is looked at next */
 	struct inject_connection *connections;
 	unsigned pending;
@@ -53,6 +57,13 @@ struct inject_peers {
 
 /* Listens.  Exits 1 if it cannot. */
 void inject_peers_open(struct inject_peers *p);
+
+/* Listens in another network namespace, a descriptor, too.  Returns a socket for inject_peers_unlisten(); or -1 with errno set. */
+int inject_peers_listen(struct inject_peers *p, int net);
+void inject_peers_unlisten(struct inject_peers *p, int socket);
+
+/* Listens for processes under this abstract name, too.  Return false if it is taken. */
+bool inject_peers_await(struct inject_peers *p, const char *name);
 
 /* Call regularly, and when epoll is readable: answers messages, and handles the ends of processes. */
 void inject_peers_serve(struct inject_peers *p);

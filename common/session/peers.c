@@ -29,57 +29,59 @@ static unsigned most_peers(unsigned most, unsigned files, unsigned own)
 	return limit.rlim_cur > own ? (limit.rlim_cur - own) / files + 1 : 1;
 }
 
-int peers_enter_net(int net)
+int peers_listen_as(const struct peers *p, const char *name)
 {
-	int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, p->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+	size_t n = strlen(name);
 
-	if (own >= 0 && !setns(net, CLONE_NEWNET))
-		return own;
-	if (own >= 0)
-		close(own);
-	return -1;
-}
-
-void peers_leave_net(int own)
-{
-	if (setns(own, CLONE_NEWNET))
-		die(errno, "cannot return to the network namespace");
-	close(own);
-}
-
-static int make_socket(const struct peers *p, int type)
-{
-	int own = p->net ? peers_enter_net(p->net) : -1, fd = p->net && own < 0 ? -1 : socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err = errno;
-
-	if (own >= 0)
-		peers_leave_net(own);
+	memcpy(addr.sun_path + 1, name, n);
+	if (fd >= 0 && !bind(fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) && !listen(fd, p->backlog))
+		return fd;
+	err = errno;
+	if (fd >= 0)
+		close(fd);
 	errno = err;
-	return fd;
+	return -1;
 }
 
 void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	unsigned long long random;
-	size_t n;
 
 	/* the name is no secret, but who can predict it can take it first */
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		die(errno, "cannot get random numbers");
 	snprintf(p->name, sizeof(p->name), "cuda-bpf-tools-%016llx", random);
-	n = strlen(p->name);
-	memcpy(addr.sun_path + 1, p->name, n);
 	p->most = most_peers(most, files, own);
-	p->fd = make_socket(p, type);
-	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
-	    listen(p->fd, backlog))
+	p->type = type;
+	p->backlog = backlog;
+	p->fd = peers_listen_as(p, p->name);
+	if (p->fd < 0)
 		die(errno, "cannot listen on a Unix socket");
 }
 
-int peers_accept(const struct peers *p, struct ucred *who)
+int peers_listen(const struct peers *p, int net)
 {
-	int fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), fd = -1, err;
+
+	if (own >= 0 && !setns(net, CLONE_NEWNET)) {
+		fd = peers_listen_as(p, p->name);
+		err = errno;
+		if (setns(own, CLONE_NEWNET))
+			die(errno, "cannot return to the network namespace");
+	} else {
+		err = errno;
+	}
+	if (own >= 0)
+		close(own);
+	errno = err;
+	return fd;
+}
+
+int peers_accept(int socket, struct ucred *who)
+{
+	int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	socklen_t n = sizeof(*who);
 
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &n))

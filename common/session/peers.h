@@ -12,9 +12,9 @@ struct peers {
 	/* set before peers_open() */
 	const char *done;	/* what peers are, for a warning: "traced" */
 	uid_t user;		/* of the command */
-	int net;		/* the network namespace to listen in, a descriptor; 0: the tool's */
 	/* state */
 	int fd;			/* listens */
+	int type, backlog;
 	char name[64];		/* of the socket, abstract */
 	unsigned n, most;	/* connected; as many as there may be */
 	bool full;		/* that was reached, and reported */
@@ -25,12 +25,16 @@ struct peers {
  * open files is raised. */
 void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own);
 
-/* Enters a network namespace, a descriptor.  Returns one of the tool's own, for peers_leave_net(), or -1 with errno set. */
-int peers_enter_net(int net);
-void peers_leave_net(int own);
+/* Listens under that name in another network namespace, a descriptor, too: abstract names are those of one.  Returns a socket, which
+ * the caller closes; or -1 with errno set. */
+int peers_listen(const struct peers *p, int net);
 
-/* Returns a new connection, which does not block, and whose it is (pid 0: not visible from here, or unknown); -1: none. */
-int peers_accept(const struct peers *p, struct ucred *who);
+/* The same in the tool's, under another name. */
+int peers_listen_as(const struct peers *p, const char *name);
+
+/* Returns a new connection to a socket that listens, which does not block, and whose it is (pid 0: not visible from here, or
+ * unknown); -1: none. */
+int peers_accept(int socket, struct ucred *who);
 
 /* Return true if there is room for one more; the first time that there is none, warns. */
 bool peers_has_room(struct peers *p);

@@ -12,17 +12,26 @@
 #include "abi/resident.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "elf/elf_file.h"
 #include "proc/pid_ns.h"
 #include "proc/proc.h"
 #include "session/beside.h"
-#include "session/peers.h"
+#include "session/inject_peers.h"
 #include "session/process_memfd.h"
 #include "session/resident.h"
+#include "session/signals.h"
 
 /* How often the seccomp filters of processes that have not connected are read. */
-static const unsigned long long LOOK_NS = 50 * 1000000ull;
+static const unsigned long long LOOK_NS = 50 * 1000000ull, LOOK_ALL_NS = 250 * 1000000ull;
+
+/* How often processes are looked for, all of a user's; one that has no memory yet less often the longer it has been there, at
+ * least every SELDOM_NS. */
+static const unsigned long long SCAN_NS = 500 * 1000000ull, SELDOM_NS = 5 * 1000000000ull;
+
+/* MOST: processes.  WARNINGS: of processes that refuse. */
+enum { MOST = 16384, WARNINGS = 16 };
 
 struct resident_memory {
 	struct resident_control *control;
@@ -30,12 +39,29 @@ struct resident_memory {
 	dev_t dev;
 	ino_t ino;
 	unsigned generation;	/* of our request */
+	int users;		/* processes that have it */
+};
+
+struct resident_net {
+	ino_t ino;
+	int ns, socket;		/* ns: the namespace, until it is listened in; -1: none */
+	int users;		/* processes that are in it */
 };
 
 struct resident_process {
 	int pid;
-	struct resident_memory *memory;
+	struct proc_identity is;
+	ino_t memory, net;	/* net 0: the tool's */
 	bool connected;		/* or refused, and warned */
+};
+
+/* A process of the user's that is not one of them. */
+struct resident_candidate {
+	int pid;
+	unsigned long long first, looked;	/* ns */
+	unsigned scan;		/* the last one that saw it */
+	bool warned;		/* why it cannot be asked */
+	UT_hash_handle hh;
 };
 
 /* ---- which processes can be asked */
@@ -76,15 +102,31 @@ static bool lock(int fd, short type)
 	return !fcntl(fd, F_OFD_SETLK, &byte);
 }
 
-static struct resident_memory *known(const struct resident *r, const struct stat *st)
+static struct resident_process *find(const struct resident *r, int pid)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->processes[i].pid == pid)
+			return &r->processes[i];
+	return NULL;
+}
+
+static struct resident_memory *memory_find(const struct resident *r, ino_t ino)
 {
 	for (int i = 0; i < r->memories_n; i++)
-		if (r->memories[i].ino == st->st_ino && r->memories[i].dev == st->st_dev)
+		if (r->memories[i].ino == ino)
 			return &r->memories[i];
 	return NULL;
 }
 
-/* Takes over fd, or closes it. */
+static struct resident_net *net_find(const struct resident *r, ino_t ino)
+{
+	for (int i = 0; i < r->nets_n; i++)
+		if (r->nets[i].ino == ino)
+			return &r->nets[i];
+	return NULL;
+}
+
+/* Takes over fd, or closes it.  Every memfd is in one file system. */
 static char *memory_add(struct resident *r, int pid, int fd, struct resident_memory **memory)
 {
 	struct resident_control *c;
@@ -95,7 +137,7 @@ static char *memory_add(struct resident *r, int pid, int fd, struct resident_mem
 		close(fd);
 		return no_memory(pid);
 	}
-	*memory = known(r, &st);
+	*memory = memory_find(r, st.st_ino);
 	if (*memory) {
 		close(fd);
 		return NULL;
@@ -103,6 +145,8 @@ static char *memory_add(struct resident *r, int pid, int fd, struct resident_mem
 	c = mmap(NULL, RESIDENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (c == MAP_FAILED)
 		why = no_memory(pid);
+	else if (madvise(c, RESIDENT_BYTES, MADV_DONTFORK))	/* a helper's mapping would keep the lock after our end */
+		why = xprintf("process %d: cannot map its memory: %s", pid, strerror(errno));
 	else if (!is_valid(c))
 		why = xprintf("process %d: its resident library is of another version: restart it", pid);
 	else if (!lock(fd, F_WRLCK))
@@ -113,104 +157,179 @@ static char *memory_add(struct resident *r, int pid, int fd, struct resident_mem
 		close(fd);
 		return why;
 	}
+	r->memories = xrealloc(r->memories, r->memories_n + 1, sizeof(*r->memories));
 	*memory = &r->memories[r->memories_n++];
-	**memory = (struct resident_memory){ .control = c, .fd = fd, .dev = st.st_dev, .ino = st.st_ino };
+	**memory = (struct resident_memory){ .control = c, .fd = fd, .ino = st.st_ino };
 	return NULL;
 }
 
-static char *check_user(struct resident *r, int pid, const struct proc_rights *rights)
+static void memory_release(struct resident *r, struct resident_memory *m)
 {
+	if (m->users)
+		return;
+	lock(m->fd, F_UNLCK);	/* a helper process may have a copy of the descriptor */
+	close(m->fd);
+	munmap(m->control, RESIDENT_BYTES);
+	*m = r->memories[--r->memories_n];
+}
+
+static char *check_user(const struct resident *r, int pid, const struct proc_rights *rights)
+{
+	if (r->n && !r->all && rights->uid != r->user)
+		return xprintf("process %d: it is another user's than process %d: trace one user's processes", pid, r->processes[0].pid);
 	if (rights->uid != rights->effective)
 		return xprintf("process %d: it runs with another user's rights", pid);
 	if (geteuid() && geteuid() != rights->uid)
 		return xprintf("process %d: it is another user's: run as root or as that user", pid);
 	if (namespace_of(pid, "user") != namespace_of(0, "user"))
 		return xprintf("process %d: it is in another user namespace, and believes no tool outside of it", pid);
-	if (!r->n)
-		r->user = rights->uid;
-	else if (rights->uid != r->user)
-		return xprintf("process %d: it is another user's than process %d: trace one user's processes", pid, r->processes[0].pid);
 	return NULL;
 }
 
-/* Abstract sockets are those of a network namespace. */
-static char *check_net(struct resident *r, int pid)
+static char *net_refusal(int pid)
 {
-	ino_t net = namespace_of(pid, "net"), first = namespace_of(r->n ? r->processes[0].pid : 0, "net");
-	char path[40];
-	int own;
+	return xprintf("process %d: cannot enter its network namespace: %s", pid, strerror(errno));
+}
 
-	if (net == first)
+static bool net_listen(const struct resident *r, struct resident_net *net)
+{
+	int err;
+
+	net->socket = inject_peers_listen(r->peers, net->ns);
+	err = errno;
+	close(net->ns);
+	net->ns = -1;
+	errno = err;
+	return net->socket >= 0;
+}
+
+/* Abstract sockets are those of a network namespace.  Sets *ino, 0: the tool's own one. */
+static char *net_add(struct resident *r, int pid, ino_t *ino)
+{
+	struct resident_net net = { .ino = namespace_of(pid, "net"), .socket = -1, .ns = -1 };
+	char path[40];
+
+	*ino = net.ino == namespace_of(0, "net") ? 0 : net.ino;
+	if (!*ino || net_find(r, *ino))
 		return NULL;
-	if (r->n)
-		return xprintf("process %d: it is in another network namespace than process %d: trace one container's", pid,
-			       r->processes[0].pid);
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-	r->net = open(path, O_RDONLY | O_CLOEXEC);
-	own = r->net >= 0 ? peers_enter_net(r->net) : -1;
-	if (own < 0)
-		return xprintf("process %d: cannot enter its network namespace: %s", pid, strerror(errno));
-	peers_leave_net(own);
+	net.ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (net.ns < 0 || (r->peers && !net_listen(r, &net)))
+		return net_refusal(pid);
+	r->nets = xrealloc(r->nets, r->nets_n + 1, sizeof(*r->nets));
+	r->nets[r->nets_n++] = net;
 	return NULL;
 }
 
-static char *process_add(struct resident *r, int pid, long long mount)
+/* A socket keeps the namespace of a container that has ended. */
+static void net_release(struct resident *r, struct resident_net *net)
+{
+	if (net->users)
+		return;
+	if (net->socket >= 0)
+		inject_peers_unlisten(r->peers, net->socket);
+	if (net->ns >= 0)
+		close(net->ns);
+	*net = r->nets[--r->nets_n];
+}
+
+static void add(struct resident *r, int pid, ino_t memory, ino_t net)
+{
+	r->processes = xrealloc(r->processes, r->n + 1, sizeof(*r->processes));
+	r->processes[r->n++] = (struct resident_process){ .pid = pid, .is = proc_identity(pid), .memory = memory, .net = net };
+	memory_find(r, memory)->users++;
+	if (net)
+		net_find(r, net)->users++;
+	r->waits++;
+}
+
+static void drop(struct resident *r, struct resident_process *p)
+{
+	struct resident_memory *memory = memory_find(r, p->memory);
+	struct resident_net *net = net_find(r, p->net);
+
+	r->waits -= !p->connected;
+	*p = r->processes[--r->n];
+	memory->users--;
+	memory_release(r, memory);
+	if (!net)
+		return;
+	net->users--;
+	net_release(r, net);
+}
+
+/* Returns NULL, or why the process cannot be asked; *has: it has memory. */
+static char *process_add(struct resident *r, int pid, bool *has)
 {
 	struct resident_memory *memory = NULL;
 	struct proc_rights rights;
 	char *why = NULL;
+	ino_t net;
 	int fd;
 
-	if (!proc_rights(pid, &rights))
-		return xprintf("process %d: it has ended", pid);
+	*has = false;
+	if (!proc_rights(pid, &rights) || (r->all && rights.uid != r->user))
+		return xprintf("process %d: it has ended, or is another user's", pid);
 	why = check_user(r, pid, &rights);
 	if (why)
 		return why;
-	fd = process_memfd_open(pid, mount, RESIDENT_NAME, RESIDENT_BYTES);
+	fd = process_memfd_open(pid, r->mount, RESIDENT_NAME, RESIDENT_BYTES);
 	if (fd < 0)
 		return no_memory(pid);
+	*has = true;
 	why = memory_add(r, pid, fd, &memory);
-	if (!why && rights.filters > memory->control->filters)
+	if (why)
+		return why;
+	if (rights.filters > memory->control->filters)
 		why = xprintf("process %d: it has a seccomp filter, under which it cannot connect", pid);
-	why = why ?: check_net(r, pid);
-	if (!why)
-		r->runtime &= memory->control->runtime != 0;
-	if (!why)
-		r->processes[r->n++] = (struct resident_process){ .pid = pid, .memory = memory };
-	return why;
+	why = why ?: net_add(r, pid, &net);
+	if (why) {
+		memory_release(r, memory);
+		return why;
+	}
+	r->runtime &= memory->control->runtime != 0;
+	if (!r->all)
+		r->user = rights.uid;
+	add(r, pid, memory->ino, net);
+	return NULL;
 }
 
-static void drop(struct resident *r)
+static void forget(struct resident *r)
 {
-	for (int i = 0; i < r->memories_n; i++) {
-		lock(r->memories[i].fd, F_UNLCK);	/* a helper process may have a copy of the descriptor */
-		close(r->memories[i].fd);
-		munmap(r->memories[i].control, RESIDENT_BYTES);
+	struct resident_candidate *c, *next;
+
+	while (r->n)
+		drop(r, &r->processes[0]);
+	HASH_ITER(hh, r->candidates, c, next) {
+		HASH_DEL(r->candidates, c);
+		free(c);
 	}
-	if (r->net > 0)
-		close(r->net);
 	free(r->memories);
+	free(r->nets);
 	free(r->processes);
+	free(r->object);
 	free(r);
+}
+
+static struct resident *make(void)
+{
+	struct resident *r = xcalloc(1, sizeof(*r));
+
+	r->runtime = true;
+	r->mount = process_memfd_mount();
+	return r;
 }
 
 char *resident_open(struct resident **result, const int *pids)
 {
-	struct resident *r = xcalloc(1, sizeof(*r));
-	long long mount = process_memfd_mount();
+	struct resident *r = make();
 	char *why = NULL;
-	int n = 0;
+	bool has;
 
-	r->runtime = true;
-	while (pids[n])
-		n++;
-	r->processes = xcalloc(n + 1, sizeof(*r->processes));
-	r->memories = xcalloc(n + 1, sizeof(*r->memories));
-	for (int i = 0; i < n && !why; i++)
-		why = process_add(r, pids[i], mount);
-	r->waits = r->n;
+	for (int i = 0; pids[i] && !why; i++)
+		why = process_add(r, pids[i], &has);
 	if (why)
-		drop(r);
+		forget(r);
 	else
 		*result = r;
 	return why;
@@ -249,32 +368,41 @@ static void change(struct resident_memory *m, bool wanted, bool asks)
 	__atomic_store_n(&c->flags, asks ? 0 : INJECT_OFF, __ATOMIC_RELEASE);
 }
 
-void resident_ask(struct resident *r, const char *library, const char *socket)
+static void ask(struct resident *r, struct resident_memory *m)
+{
+	struct resident_control *c = m->control;
+
+	c->stamp = r->stamp;
+	snprintf(c->object, sizeof(c->object), "%s", r->object);
+	snprintf(c->socket, sizeof(c->socket), "%s", r->peers->peers.name);
+	change(m, true, true);
+}
+
+/* Others may have the name: another tool, or a user who does harm. */
+static void await(struct resident *r)
+{
+	char name[40] = "";
+
+	if (!r->all)
+		return;
+	resident_awaits(name, r->user);
+	if (!inject_peers_await(r->peers, name))
+		warning(0, "another process listens for programs that start: they are found within seconds, and their first calls are missed");
+}
+
+void resident_ask(struct resident *r, const char *library, struct inject_peers *peers)
 {
 	const char *object = strrchr(library, '/') + 1;
-	unsigned long long stamp = stamp_of(library);
 
-	for (int i = 0; i < r->memories_n; i++) {
-		struct resident_control *c = r->memories[i].control;
-
-		c->stamp = stamp;
-		snprintf(c->object, sizeof(c->object), "%.*s", (int)strcspn(object, "."), object);
-		snprintf(c->socket, sizeof(c->socket), "%s", socket);
-		change(&r->memories[i], true, true);
-	}
-}
-
-static struct resident_process *find(const struct resident *r, int pid)
-{
-	for (int i = 0; i < r->n; i++)
-		if (r->processes[i].pid == pid)
-			return &r->processes[i];
-	return NULL;
-}
-
-bool resident_has(const struct resident *r, int pid)
-{
-	return find(r, pid);
+	r->peers = peers;
+	r->stamp = stamp_of(library);
+	r->object = xprintf("%.*s", (int)strcspn(object, "."), object);
+	for (int i = 0; i < r->nets_n; i++)
+		if (!net_listen(r, &r->nets[i]))
+			die(errno, "cannot listen in the processes' network namespace");
+	for (int i = 0; i < r->memories_n; i++)
+		ask(r, &r->memories[i]);
+	await(r);
 }
 
 /* Processes that forked and are not ours cost less when nothing is asked any more. */
@@ -285,10 +413,34 @@ void resident_connected(struct resident *r, int pid)
 	if (!p || p->connected)
 		return;
 	p->connected = true;
-	if (--r->waits)
+	if (--r->waits || r->all)
 		return;
 	for (int i = 0; i < r->memories_n; i++)
 		__atomic_store_n(&r->memories[i].control->flags, INJECT_OFF, __ATOMIC_RELEASE);
+}
+
+void resident_ended(struct resident *r, int pid)
+{
+	struct resident_process *p = r->all ? find(r, pid) : NULL;
+
+	if (p)
+		drop(r, p);
+}
+
+/* Return true if the process runs another program now, or has ended. */
+static bool is_gone(const struct resident_process *p)
+{
+	struct proc_identity now = proc_identity(p->pid);
+
+	return !now.started || !proc_identity_is(p->is, now);
+}
+
+void resident_executed(struct resident *r, int pid)
+{
+	const struct resident_process *p = find(r, pid);
+
+	if (p && is_gone(p))
+		resident_ended(r, pid);
 }
 
 static const char *refusal(unsigned why)
@@ -303,42 +455,185 @@ static const char *refusal(unsigned why)
 	}
 }
 
-static bool has_refused(const struct resident_process *p)
+static bool has_refused(const struct resident_process *p, const struct resident_memory *m)
 {
-	const struct resident_control *c = p->memory->control;
+	const struct resident_control *c = m->control;
 
-	return __atomic_load_n(&c->refused_generation, __ATOMIC_ACQUIRE) == p->memory->generation &&
-	       c->refused_pid == pid_in_namespace(p->pid);
+	return __atomic_load_n(&c->refused_generation, __ATOMIC_ACQUIRE) == m->generation && c->refused_pid == pid_in_namespace(p->pid);
+}
+
+static void warn(struct resident *r, int pid, const char *why)
+{
+	if (r->warned++ < WARNINGS)
+		warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", pid, why);
+	else
+		r->untold++;
 }
 
 static void warn_refused(struct resident *r, struct resident_process *p, unsigned why)
 {
-	warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", p->pid, refusal(why));
+	warn(r, p->pid, refusal(why));
 	p->connected = true;
 	r->waits--;
 }
 
-/* A process that makes no call may get a filter before it has connected. */
-void resident_tick(struct resident *r)
+/* A process that makes no call may get a filter before it has connected, and be replaced. */
+static void look_at(struct resident *r, struct resident_process *p)
 {
-	bool look = r->waits && clock_ns() - r->looked >= LOOK_NS;
+	struct resident_memory *m = memory_find(r, p->memory);
+	struct proc_rights rights;
 
-	for (int i = 0; r->waits && i < r->n; i++) {
+	if (r->all && is_gone(p)) {
+		drop(r, p);
+	} else if (proc_rights(p->pid, &rights) && rights.filters > m->control->filters) {
+		change(m, false, false);
+		warn_refused(r, p, RESIDENT_FILTERED);
+	}
+}
+
+static void look(struct resident *r)
+{
+	bool again = clock_ns() - r->looked >= (r->all ? LOOK_ALL_NS : LOOK_NS);
+
+	for (int i = r->n - 1; i >= 0; i--) {
 		struct resident_process *p = &r->processes[i];
-		struct resident_memory *m = p->memory;
-		struct proc_rights rights;
+		const struct resident_memory *m = memory_find(r, p->memory);
 
 		if (p->connected)
 			continue;
-		if (has_refused(p))
+		if (has_refused(p, m))
 			warn_refused(r, p, m->control->refused);
-		else if (look && proc_rights(p->pid, &rights) && rights.filters > m->control->filters) {
-			change(m, false, false);
-			warn_refused(r, p, RESIDENT_FILTERED);
-		}
+		else if (again)
+			look_at(r, p);
 	}
-	if (look)
+	if (again)
 		r->looked = clock_ns();
+}
+
+/* ---- all processes of a user */
+
+static struct resident_candidate *candidate(struct resident *r, int pid)
+{
+	struct resident_candidate *c;
+
+	HASH_FIND_INT(r->candidates, &pid, c);
+	if (c)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->pid = pid;
+	c->first = clock_ns();
+	HASH_ADD_INT(r->candidates, pid, c);
+	return c;
+}
+
+static void candidate_drop(struct resident *r, struct resident_candidate *c)
+{
+	HASH_DEL(r->candidates, c);
+	free(c);
+}
+
+/* A parent's memory has been asked for all its children. */
+static void join(struct resident *r, struct resident_candidate *c)
+{
+	struct resident_memory *m = memory_find(r, find(r, c->pid)->memory);
+
+	if (r->peers && m->users == 1)
+		ask(r, m);
+	candidate_drop(r, c);
+}
+
+static void try(struct resident *r, struct resident_candidate *c)
+{
+	bool has;
+	char *why = process_add(r, c->pid, &has);
+
+	c->looked = clock_ns();
+	if (!why) {
+		join(r, c);
+		return;
+	}
+	if (has && !c->warned) {
+		warn(r, c->pid, strchr(why, ':') + 2);
+		c->warned = true;
+	}
+	free(why);
+}
+
+static void scan_process(void *ctx, int pid)
+{
+	struct resident *r = ctx;
+	struct resident_candidate *c;
+	unsigned long long now = clock_ns(), wait;
+
+	if (r->n >= MOST || find(r, pid) || signal_caught())
+		return;
+	c = candidate(r, pid);
+	c->scan = r->scans;
+	wait = (c->looked - c->first) / 4;
+	if (!c->looked || now - c->looked >= (wait < SELDOM_NS ? wait : SELDOM_NS))
+		try(r, c);
+}
+
+static void scan(struct resident *r)
+{
+	struct resident_candidate *c, *next;
+
+	r->scanned = clock_ns();
+	r->scans++;
+	proc_each(scan_process, r);
+	HASH_ITER(hh, r->candidates, c, next)
+		if (c->scan != r->scans)
+			candidate_drop(r, c);
+}
+
+struct resident *resident_open_all(uid_t user)
+{
+	struct resident *r = make();
+
+	r->all = true;
+	r->user = user;
+	scan(r);
+	return r;
+}
+
+bool resident_takes(struct resident *r, int pid, int parent)
+{
+	struct resident_process *from = r->all && parent ? find(r, parent) : NULL;
+
+	if (!r->all)
+		return !parent && find(r, pid);
+	if (find(r, pid))
+		return true;
+	if (r->n >= MOST)
+		return false;
+	if (from)
+		add(r, pid, from->memory, from->net);
+	else
+		try(r, candidate(r, pid));
+	return find(r, pid);
+}
+
+void resident_came(struct resident *r, int pid)
+{
+	resident_executed(r, pid);
+	if (!find(r, pid) && r->n < MOST)
+		try(r, candidate(r, pid));
+}
+
+bool resident_is_complete(const struct resident *r, int pid)
+{
+	const struct resident_process *p = find(r, pid);
+	const struct resident_memory *m = p ? memory_find(r, p->memory) : NULL;
+
+	return m && m->control->first_generation == m->generation;
+}
+
+void resident_tick(struct resident *r)
+{
+	if (r->waits)
+		look(r);
+	if (r->all && clock_ns() - r->scanned >= SCAN_NS)
+		scan(r);
 }
 
 void resident_close(struct resident *r)
@@ -347,5 +642,7 @@ void resident_close(struct resident *r)
 		return;
 	for (int i = 0; i < r->memories_n; i++)
 		change(&r->memories[i], false, false);
-	drop(r);
+	if (r->untold)
+		warning(0, "%u further processes were not traced, nor named", r->untold);
+	forget(r);
 }

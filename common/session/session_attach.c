@@ -137,9 +137,9 @@ static bool choose_resident(struct session *t)
 	struct resident *resident = NULL;
 	char *library = NULL, *why;
 
-	if (!t->pid_list || t->lib || t->list || (t->attach && t->attach != ATTACH_INJECT) || (!t->attach && t->needs_kernel))
+	if (t->command || t->lib || t->list || (t->attach && t->attach != ATTACH_INJECT) || (!t->attach && (t->needs_kernel || !t->pid_list)))
 		return false;
-	why = inject_pids_refusal(t, &library, &resident);
+	why = t->pid_list ? inject_pids_refusal(t, &library, &resident) : inject_all_refusal(t, &library, &resident);
 	if (why && t->attach)
 		die(0, "--attach inject: %s", why);
 	if (why && t->verbose)
@@ -159,11 +159,8 @@ static void choose(struct session *t)
 
 	if (choose_resident(t))
 		return;
-	if (t->attach == ATTACH_INJECT && t->pid_list)
-		usage_error("--attach inject: running processes are traced without --%s", t->lib ? "lib" : "list");
 	if (t->attach == ATTACH_INJECT && !t->command)
-		usage_error("--attach inject: it traces a command, or running processes that have inject/resident.so: use --command, "
-			    "-- CMD or --pid");
+		usage_error("--attach inject: running processes are traced without --%s", t->lib ? "lib" : "list");
 	if (t->attach != ATTACH_INJECT)
 		t->probes.attacher.kind = choose_kernel(t, &f);
 	if (t->probes.attacher.kind)
@@ -312,7 +309,7 @@ static void attach(struct session *t)
 	if (t->pid_list)
 		attach_pids(t);
 	t->helpers.asked_for = false;
-	if (!p->pids)
+	if (!p->pids && !t->inject)
 		scan_all(p);
 	session_die_if_failed(t);
 	if (!t->inject)

@@ -469,7 +469,11 @@ EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 	struct resident_state *r = &resident;
 	__u64 before;
 
-	if (flag != LA_ACT_CONSISTENT || !__atomic_load_n(&r->in, __ATOMIC_RELAXED))
+	if (flag != LA_ACT_CONSISTENT || !r->control)
+		return;
+	if (r->control->first_generation && !r->handled)	/* before the first call */
+		serve(r);
+	if (!__atomic_load_n(&r->in, __ATOMIC_RELAXED))
 		return;
 	if (begin(r, 0, &before)) {
 		if (r->in)

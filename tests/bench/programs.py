@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What tools cost real programs: the CPU time of an operation of PyTorch, and of a C++ program whose code and data do not stay in
-caches.  All tools take turns, in an order that changes, on the same process; those of --attach inject have a process each.  What
-is compared is within a round."""
+caches.  All tools take turns, in an order that changes, on the same process; those with the resident library on one that has it, and
+those that run a command with --attach inject have a process each.  What is compared is within a round."""
 import glob
 import os
 import random
@@ -26,6 +26,8 @@ TOOLS = {
     'item': [['cudasynclatency'], ['cudamemcpysize'], ['cudatrace', '-S'], [*EXPORTER, '--max-overhead', 'off'], EXPORTER],
     'alloc': [['cudaleak', '-C'], ['cudaleak'], ['cudamallocsnoop'], [*EXPORTER, '--max-overhead', 'off'], EXPORTER],
 }
+RESIDENT = {'launch': [['cudalaunchtop', '-b'], ['cudatrace', '-S'], EXPORTER], 'item': [EXPORTER], 'alloc': [['cudaleak', '-C'], EXPORTER]}
+LIBRARY = {'LD_AUDIT': f'{os.path.abspath(O)}/inject/resident.so'}
 INJECTED = {'launch': [['cudalaunchtop', '-b'], ['cudatrace', '-S']], 'item': [['cudasynclatency']], 'alloc': [['cudaleak', '-C']]}
 
 
@@ -81,11 +83,14 @@ def traced(program, tracer_argv, word):
     return ns
 
 
-def configurations(program, files, word):
-    """Argument lists by name; None: nothing."""
-    all_of = {'alone': None, 'an empty uprobe': ['probe', 'empty', 'session', str(program.pid), files, *EMPTY[word]]}
+def configurations(program, resident, files, word):
+    """Programs and argument lists by name; None: nothing."""
+    all_of = {'alone': (program, None), 'the resident library': (resident, None),
+              'an empty uprobe': (program, ['probe', 'empty', 'session', str(program.pid), files, *EMPTY[word]])}
     for argv in TOOLS[word]:
-        all_of[name_of(argv)] = [*argv, '-p', str(program.pid)]
+        all_of[name_of(argv)] = (program, [*argv, '-p', str(program.pid)])
+    for argv in RESIDENT[word]:
+        all_of[f'{name_of(argv)}, resident'] = (resident, [*argv, '--attach', 'inject', '-p', str(resident.pid)])
     return all_of
 
 
@@ -96,21 +101,21 @@ def name_of(argv):
 def measure(made, word):
     """ns of an operation by name, a list over the rounds."""
     argv, environ, files = made
-    program = Program(argv, environ)
+    program, resident = Program(argv, environ), Program(argv, environ | LIBRARY)
     injected = {f'{name_of(tool)}, inject': Program(argv, environ, [f'{O}/{tool[0]}', *tool[1:], '--attach', 'inject', '--'])
                 for tool in INJECTED[word]}
     ns = {}
     for _ in range(ROUNDS):
-        names = [*configurations(program, files, word).items(), *injected.items()]
+        names = [*configurations(program, resident, files, word).items(), *injected.items()]
         random.shuffle(names)
         for name, what in names:
             if isinstance(what, Program):
                 what.work(word, SLICE_MS // 3)
                 value = what.work(word, SLICE_MS)
             else:
-                value = traced(program, what, word) if what else program.work(word, SLICE_MS)
+                value = traced(*what, word) if what[1] else what[0].work(word, SLICE_MS)
             ns.setdefault(name, []).append(value)
-    for each in (program, *injected.values()):
+    for each in (program, resident, *injected.values()):
         each.end()
     return ns
 
@@ -148,3 +153,5 @@ def add_goals(goals, title, word, ns):
     if word == 'launch':
         goals.add(f'{title}, {WORDS[word]}: under {name} with its budget, to alone', 1.02,
                   statistics.median([a / b for a, b in zip(ns[name], ns['alone'])]))
+        goals.add(f'{title}, {WORDS[word]}: {name} with the resident library adds', 100,
+                  statistics.median([a - b for a, b in zip(ns[f'{name}, resident'], ns['the resident library'])]), ' ns')

@@ -21,9 +21,9 @@ BENCH=quick run tests/bench/run programs
 status 0
 silent
 if grep -q 'PyTorch is not installed' "$tmp/out"; then
-	table 'What tools cost real programs' 31
+	table 'What tools cost real programs' 40
 else
-	table 'What tools cost real programs' 62
+	table 'What tools cost real programs' 80
 fi
 
 it "make bench: what a call costs, for each tool, place and attach kind that is asked for"

@@ -8,10 +8,10 @@ case $(readelf -h "$bin/inject-clock") in
 esac
 libraries=$(find "$O/inject" -maxdepth 1 -name '*.so' | sort)
 
-it "there is a library for each tool with probes of its own, but for the exporter, and the resident one"
+it "there is a library for each tool with probes of its own, and the resident one"
 for b in bpf/*.bpf.c; do
 	t=$(basename "$b" .bpf.c)
-	[ ! -e "tools/$t.c" ] || [ "$t" = cudaexporter ] || echo "$O/inject/$t.so"
+	[ ! -e "tools/$t.c" ] || echo "$O/inject/$t.so"
 done | { cat; echo "$O/inject/resident.so"; } | sort >"$tmp/tools"
 equal "$libraries" "$(cat "$tmp/tools")"
 

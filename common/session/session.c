@@ -25,8 +25,6 @@
 #include "probe/watch.h"
 #include "proc/privileges.h"
 #include "session/command.h"
-#include "session/inject.h"
-#include "session/resident.h"
 #include "session/session.h"
 #include "sym/syms.h"
 
@@ -227,8 +225,8 @@ void session_prepare(struct session *t, struct bpf_object *obj)
 
 char *session_who(const struct session *t)
 {
-	if (t->inject && !t->pid_list && !t->command)
-		return xprintf("all processes of UID %u that have inject/resident.so", t->inject->resident->user);
+	if (t->of_user)
+		return xprintf("all processes of UID %u that have inject/resident.so", t->user_id);
 	return t->pid_list ? pids_text(&t->opened) :
 	       xstrdup(t->command ? t->command : "all processes");
 }

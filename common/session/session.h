@@ -60,6 +60,8 @@ struct session {
 	struct inject *inject;	/* with --attach inject, else NULL */
 	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
 	uid_t command_user;	/* whose processes the command's are */
+	bool of_user;		/* all processes of user_id that have inject/resident.so */
+	uid_t user_id;
 	bool needs_kernel;	/* set by the tool's check(): its options need USDT probes */
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;

@@ -24,6 +24,7 @@
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/preexisting.h"
+#include "session/resident.h"
 #include "session/session.h"
 #include "session/session_attach.h"
 #include "sym/syms.h"
@@ -149,6 +150,8 @@ static bool choose_resident(struct session *t)
 		return false;
 	inject(t, library);
 	t->inject->resident = resident;
+	t->of_user = resident->all;
+	t->user_id = resident->user;
 	return true;
 }
 

@@ -120,6 +120,33 @@ int watch_birth(void *ctx)
 	return 0;
 }
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct qstr { const unsigned char *name; };
+struct dentry { struct qstr d_name; };
+struct path { struct dentry *dentry; };
+struct file { struct path f_path; };
+struct vm_area_struct { struct file *vm_file; unsigned long vm_flags; };
+#pragma clang attribute pop
+
+enum { EXECUTABLE = 4 };	/* VM_EXEC of linux/mm.h */
+
+/* Of every process: after it has mapped a file (kernel/events/core.c).  The records that the kernel makes there itself would wake the
+ * tool for every program that starts. */
+SEC("fentry/perf_event_mmap")
+int watch_mmap(__u64 *ctx)
+{
+	struct vm_area_struct *vma = (void *)ctx[0];
+	struct file *file = vma->vm_file;
+	char name[WATCH_NAME] = "";
+
+	if (!file || !(vma->vm_flags & EXECUTABLE))
+		return 0;
+	bpf_probe_read_kernel_str(name, sizeof(name), file->f_path.dentry->d_name.name);
+	if (watch_is_cuda(name))
+		tell(WATCH_MAPPED, bpf_get_current_pid_tgid() >> 32, false);
+	return 0;
+}
+
 SEC("raw_tp/sched_process_exit")
 int watch_exit(void *ctx)
 {

@@ -3,6 +3,7 @@
  * WATCH_MAPPED and those of struct process_event, of which only the head is used. */
 #ifndef WATCH_EVENT_H
 #define WATCH_EVENT_H
+#include <stdbool.h>
 #include "abi/record.h"
 
 enum { WATCH_MAPPED /* the dynamic linker loaded something */ };
@@ -11,6 +12,26 @@ struct watch_event {
 	struct record head;	/* pid 0: some processes, unknown which */
 	unsigned int stopped;	/* the process waits for SIGCONT */
 };
+
+/* WATCH_NAME: bytes of a file's name that tell. */
+enum { WATCH_NAME = 24 };
+
+static inline bool watch_begins(const char *name, const char *with, int n)
+{
+#pragma GCC unroll 16
+	for (int i = 0; i < n; i++)
+		if (name[i] != with[i])
+			return false;
+	return true;
+}
+
+/* Return true if a file of this name is CUDA's.  (The simulated libraries of cubins are in memory.) */
+static inline bool watch_is_cuda(const char *name)
+{
+	if (watch_begins(name, "memfd:", 6))
+		name += 6;
+	return watch_begins(name, "libcuda.so", 10) || watch_begins(name, "libcudart", 9);
+}
 
 /* How a process of the command of -c is probed (the map watched); neither: it has not been scanned. */
 enum {

@@ -255,9 +255,7 @@ bool scan_is_cuda(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	if (!strncmp(name, "memfd:", 6))
-		name += 6;
-	return !strncmp(name, "libcuda.so", 10) || !strncmp(name, "libcudart", 9);
+	return watch_is_cuda(name);
 }
 
 static bool find_cuda(void *ctx, const struct mapping *m)

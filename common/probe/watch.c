@@ -122,9 +122,9 @@ struct watch {
 	void *ctx;
 	watch_wanted_fn *wanted;
 	struct watch_bpf *skel, *ends;
-	struct ring_buffer *events;	/* of watch_tree() */
-	struct perf_buffer *mappings;	/* of watch_all() */
-	unsigned long long mappings_lost;
+	struct ring_buffer *events;	/* of watch_tree(), or watch_all() by names */
+	struct perf_buffer *mappings;	/* of watch_all() otherwise */
+	unsigned long long mappings_lost, lost_before;
 	struct rescan_queue rescan;
 	struct cont_guard cont_guard;
 	struct stop_refs stop_refs;
@@ -182,7 +182,7 @@ static int use_watched(const struct watch *w, struct watch_bpf *skel)
 }
 
 /* Programs that a kernel may refuse are loaded only where they are needed. */
-static int load(struct watch *w, bool tree)
+static int load(struct watch *w, bool tree, bool names)
 {
 	struct bpf_program *p;
 
@@ -190,7 +190,7 @@ static int load(struct watch *w, bool tree)
 	if (!w->skel)
 		return -errno;
 	bpf_object__for_each_program(p, w->skel->obj)
-		bpf_program__set_autoload(p, tree);
+		bpf_program__set_autoload(p, p == w->skel->progs.watch_mmap ? names : tree);
 	w->attacher->other = w->skel->obj;
 	if (tree && w->attacher->obj && use_watched(w, w->skel))
 		return -errno;
@@ -219,7 +219,7 @@ static void watch_births(struct watch_bpf *skel, int pid)
 static int start_tree(struct watch *w, int pid)
 {
 	const unsigned char none = 0;
-	int map, err = load(w, true);
+	int map, err = load(w, true, false);
 
 	if (err)
 		return err;
@@ -279,14 +279,41 @@ int watch_tree(struct watch *w, int pid)
 	return err;
 }
 
-int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
+static int on_named(void *ctx, void *data, size_t size)
+{
+	const struct watch_event *e = data;
+	struct watch *w = ctx;
+
+	if (size >= sizeof(*e) && (int)e->head.pid != getpid())
+		rescan_add(&w->rescan, e->head.pid);
+	return 0;
+}
+
+/* Returns false if this kernel cannot run programs at its functions: arm64 before 6.4. */
+static bool watch_names(struct watch *w)
+{
+	if (libbpf_find_vmlinux_btf_id("perf_event_mmap", BPF_TRACE_FENTRY) <= 0)
+		return false;
+	if (!load(w, false, true))
+		w->skel->links.watch_mmap = bpf_program__attach(w->skel->progs.watch_mmap);
+	if (w->skel && w->skel->links.watch_mmap)
+		w->events = ring_buffer__new(bpf_map__fd(w->skel->maps.watch_events), on_named, w, NULL);
+	if (!w->events)
+		watch_stop(w);
+	return w->events;
+}
+
+int watch_all(struct watch *w, watch_wanted_fn *is_wanted, bool cuda_only)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1, .mmap2 = 1, .watermark = 1, .wakeup_watermark = 1,
 	};
-	int err = load(w, false);
+	int err;
 
+	if (cuda_only && watch_names(w))
+		return 0;
+	err = load(w, false, false);
 	w->wanted = is_wanted;
 	if (!err)
 		w->mappings = perf_buffer__new_raw(bpf_map__fd(w->skel->maps.watch_mappings),
@@ -296,6 +323,11 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
 	if (err)
 		watch_stop(w);
 	return err;
+}
+
+bool watch_selects(const struct watch *w)
+{
+	return w->skel && w->skel->links.watch_mmap;
 }
 
 bool watch_ends(struct watch *w)
@@ -394,6 +426,10 @@ int watch_poll(struct watch *w, const int also[2], int ms)
 	err = w->events ? ring_buffer__consume(w->events) : 0;
 	if (err >= 0 && w->events)
 		err = resume_stopped(w);
+	if (watch_selects(w) && w->lost_before != w->skel->bss->watch_lost) {
+		w->lost_before = w->skel->bss->watch_lost;
+		rescan_add(&w->rescan, 0);
+	}
 	stop_refs_tick(&w->stop_refs);
 	if (err >= 0 && w->mappings)
 		err = perf_buffer__consume(w->mappings);

@@ -30,9 +30,13 @@ int watch_tree(struct watch *w, int pid);
 
 /* Reports every process on the machine that maps code from a file whose name is_wanted(ctx)
  * accepts; none is stopped.  Several mappings of a process may be reported as one event, and lost
- * records as an event of an unknown process.  Uses the kernel's perf mmap records, which cost
+ * records as an event of an unknown process.  cuda_only: it accepts names by watch_is_cuda() alone; then the kernel selects them,
+ * if it can, and the tool sleeps while other programs start.  Otherwise uses the kernel's perf mmap records, which cost
  * nothing unless something is mapped.  Returns 0, or -errno. */
-int watch_all(struct watch *w, watch_wanted_fn *is_wanted);
+int watch_all(struct watch *w, watch_wanted_fn *is_wanted, bool cuda_only);
+
+/* Return true if the kernel selects, for watch_all(). */
+bool watch_selects(const struct watch *w);
 
 /* From now on processes that end leave the map watched of the tool: the next one with the pid is another.  Returns false if that
  * is not possible. */

@@ -398,9 +398,11 @@ void session_watch(struct session *t)
 	t->watching = t->inject;	/* the command's programs report what they load */
 	if (t->inject)
 		return;
-	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted);
+	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted, !p->pids && !t->syms);
 	t->watching = !err;
 	p->linkers = t->command && t->watching;
+	if (t->verbose && !t->command && !err)
+		note("new mappings are selected %s", watch_selects(p->watch) ? "in the kernel" : "by the tool");
 	if (!err)
 		return;
 	if (err == -EMFILE || err == -ENFILE)

@@ -71,6 +71,24 @@ json 101 ".pid == $one"
 json 60 ".pid == $two"
 silent
 
+it "a tool that traces every process sleeps while other programs start"
+tool cudatop -v -b 60
+if grep -q 'selected by the tool' "$tmp/err"; then
+	skip "this kernel runs no BPF programs at its functions"
+	stop
+else
+	sleep 1
+	before=$(grep ^voluntary "/proc/$tracer/status" | tr -dc 0-9)
+	for i in $(seq 101); do
+		busybox true
+	done
+	after=$(grep ^voluntary "/proc/$tracer/status" | tr -dc 0-9)
+	[ $((after - before)) -lt 101 ] || no "it woke up $((after - before)) times"
+	"$bin/mem" malloc 11 64 sleep 2000 malloc 23 64 sleep 2000
+	stop
+	lines 1 ' mem '
+fi
+
 it "passes the command's status on, and 128 + N for a signal"
 run cudamallocsnoop -c "$bin/mem malloc 1 64 exit 37"
 status 37

@@ -247,7 +247,7 @@ run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "$killed
 json 1 '.func == "cudaDeviceSynchronize" and .ret == null and .error == null and .latency_ns > 100000000'
 
 it "a call that was left by longjmp is counted, and hides no later one"
-run env SIM_LATENCY_US=cudaMalloc=50000 cudatrace -e cudaMalloc -jc "$bin/jump 3 5"
+run env SIM_LATENCY_US=cudaMalloc=200000 cudatrace -e cudaMalloc -jc "$bin/jump 3 5"
 json 5 '.func == "cudaMalloc" and .ret == 0'
 says '3 calls never returned'
 json 1 '.lost == 3'

@@ -242,7 +242,7 @@ json 1 .
 ends
 
 it "a call that was left without a return is not in flight"
-tool env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime -j -- "$bin/jump" 3 0 stay
+tool env SIM_LATENCY_US=cudaMalloc=200000 cudamallocsnoop --layer runtime -j -- "$bin/jump" 3 0 stay
 jumped() { pid=$(pgrep -P "$tracer" -x jump) && asleep 1; }
 until_true jumped
 stop TERM	# the shell has it ignore INT

@@ -30,7 +30,7 @@ static void deeper(int calls)
 
 int main(int argc, char **argv)
 {
-	const struct itimerval soon = { .it_value.tv_usec = 5000 };
+	const struct itimerval soon = { .it_value.tv_usec = 100000 };
 	void *p;
 
 	left = argc > 1 ? atoi(argv[1]) : 1;

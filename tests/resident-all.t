@@ -133,6 +133,8 @@ it "two tools at once: the second one says so, and traces what the first one lea
 program $theirs "$bin/mem" malloc 11 64 wait malloc 23 64 wait malloc 59 64 wait
 traces
 first=$tracer
+mv "$tmp/out" "$tmp/out.1"	# it still writes there
+mv "$tmp/err" "$tmp/err.1"
 traces
 says 'another process listens for programs that start'
 says "process $pid is not traced: another tool traces it with --attach inject"

@@ -354,6 +354,8 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		events_forked(&in->events, pid, m->head.parent);
 	}
+	if (in->resident && m->head.kind == INJECT_FORKED)
+		resident_connected(in->resident, pid);
 	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are read again for their names only */
 		if (in->session->syms)
 			rescan(in, pid);

@@ -36,7 +36,6 @@ enum { MOST = 16384, WARNINGS = 16 };
 struct resident_memory {
 	struct resident_control *control;
 	int fd;			/* with the lock */
-	dev_t dev;
 	ino_t ino;
 	unsigned generation;	/* of our request */
 	int users;		/* processes that have it */
@@ -52,7 +51,7 @@ struct resident_process {
 	int pid;
 	struct proc_identity is;
 	ino_t memory, net;	/* net 0: the tool's */
-	bool connected;		/* or refused, and warned */
+	bool connected, refused;
 };
 
 /* A process of the user's that is not one of them. */
@@ -248,7 +247,7 @@ static void drop(struct resident *r, struct resident_process *p)
 	struct resident_memory *memory = memory_find(r, p->memory);
 	struct resident_net *net = net_find(r, p->net);
 
-	r->waits -= !p->connected;
+	r->waits -= !p->connected && !p->refused;
 	*p = r->processes[--r->n];
 	memory->users--;
 	memory_release(r, memory);
@@ -413,7 +412,8 @@ void resident_connected(struct resident *r, int pid)
 	if (!p || p->connected)
 		return;
 	p->connected = true;
-	if (--r->waits || r->all)
+	r->waits -= !p->refused;
+	if (r->waits || r->all)
 		return;
 	for (int i = 0; i < r->memories_n; i++)
 		__atomic_store_n(&r->memories[i].control->flags, INJECT_OFF, __ATOMIC_RELEASE);
@@ -473,33 +473,31 @@ static void warn(struct resident *r, int pid, const char *why)
 static void warn_refused(struct resident *r, struct resident_process *p, unsigned why)
 {
 	warn(r, p->pid, refusal(why));
-	p->connected = true;
+	p->refused = true;
 	r->waits--;
 }
 
-/* A process that makes no call may get a filter before it has connected, and be replaced. */
+/* A process that makes no call may get a filter before it has connected. */
 static void look_at(struct resident *r, struct resident_process *p)
 {
 	struct resident_memory *m = memory_find(r, p->memory);
 	struct proc_rights rights;
 
-	if (r->all && is_gone(p)) {
-		drop(r, p);
-	} else if (proc_rights(p->pid, &rights) && rights.filters > m->control->filters) {
-		change(m, false, false);
-		warn_refused(r, p, RESIDENT_FILTERED);
-	}
+	if (!proc_rights(p->pid, &rights) || rights.filters <= m->control->filters)
+		return;
+	change(m, false, false);
+	warn_refused(r, p, RESIDENT_FILTERED);
 }
 
 static void look(struct resident *r)
 {
 	bool again = clock_ns() - r->looked >= (r->all ? LOOK_ALL_NS : LOOK_NS);
 
-	for (int i = r->n - 1; i >= 0; i--) {
+	for (int i = 0; i < r->n; i++) {
 		struct resident_process *p = &r->processes[i];
 		const struct resident_memory *m = memory_find(r, p->memory);
 
-		if (p->connected)
+		if (p->connected || p->refused)
 			continue;
 		if (has_refused(p, m))
 			warn_refused(r, p, m->control->refused);
@@ -574,10 +572,19 @@ static void scan_process(void *ctx, int pid)
 		try(r, c);
 }
 
+/* Of those that have connected, the peers tell. */
+static void drop_gone(struct resident *r)
+{
+	for (int i = r->n - 1; i >= 0; i--)
+		if (!r->processes[i].connected && is_gone(&r->processes[i]))
+			drop(r, &r->processes[i]);
+}
+
 static void scan(struct resident *r)
 {
 	struct resident_candidate *c, *next;
 
+	drop_gone(r);
 	r->scanned = clock_ns();
 	r->scans++;
 	proc_each(scan_process, r);

@@ -16,9 +16,9 @@ struct watch_event {
 /* WATCH_NAME: bytes of a file's name that tell. */
 enum { WATCH_NAME = 24 };
 
-static inline bool watch_begins(const char *name, const char *with, int n)
+static inline __attribute__((always_inline)) bool watch_begins(const char *name, const char *with, int n)
 {
-#pragma GCC unroll 16
+#pragma GCC unroll 16	/* for the verifier */
 	for (int i = 0; i < n; i++)
 		if (name[i] != with[i])
 			return false;
@@ -26,7 +26,7 @@ static inline bool watch_begins(const char *name, const char *with, int n)
 }
 
 /* Return true if a file of this name is CUDA's.  (The simulated libraries of cubins are in memory.) */
-static inline bool watch_is_cuda(const char *name)
+static inline __attribute__((always_inline)) bool watch_is_cuda(const char *name)
 {
 	if (watch_begins(name, "memfd:", 6))
 		name += 6;

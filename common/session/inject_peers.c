@@ -260,12 +260,27 @@ static bool serve(struct inject_peers *p, const struct inject_connection *c)
 	return true;
 }
 
+/* They go on when the connection is closed. */
+static void serve_awaiting(struct inject_peers *p)
+{
+	struct ucred who;
+	int fd;
+
+	for (int i = 0; i < PENDING && (fd = peers_accept(p->awaits, &who)) >= 0; i++) {
+		if (who.uid == p->peers.user && who.pid > 0)
+			p->came(p->ctx, who.pid);
+		close(fd);
+	}
+}
+
 static void serve_connections(struct inject_peers *p)
 {
 	struct inject_connection **at = &p->connections, *c;
 
 	accept_some(p);
 	while ((c = *at)) {
+		if (p->awaits)	/* others would be held up meanwhile */
+			serve_awaiting(p);
 		if (serve(p, c)) {
 			at = &c->next;
 			continue;
@@ -354,19 +369,6 @@ bool inject_peers_await(struct inject_peers *p, const char *name)
 		die(errno, "cannot listen on a Unix socket");
 	p->awaits = fd;
 	return true;
-}
-
-/* They go on when the connection is closed. */
-static void serve_awaiting(struct inject_peers *p)
-{
-	struct ucred who;
-	int fd;
-
-	for (int i = 0; i < PENDING && (fd = peers_accept(p->awaits, &who)) >= 0; i++) {
-		if (who.uid == p->peers.user && who.pid > 0)
-			p->came(p->ctx, who.pid);
-		close(fd);
-	}
 }
 
 void inject_peers_serve(struct inject_peers *p)

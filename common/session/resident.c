@@ -30,6 +30,9 @@ static const unsigned long long LOOK_NS = 50 * 1000000ull, LOOK_ALL_NS = 250 * 1
  * least every SELDOM_NS. */
 static const unsigned long long SCAN_NS = 500 * 1000000ull, SELDOM_NS = 5 * 1000000000ull;
 
+/* How long one turn may take, and the first: a user may have thousands of processes with thousands of descriptors each. */
+static const unsigned long long TURN_NS = 3 * 1000000ull, FIRST_TURN_NS = 1000 * 1000000ull;
+
 /* MOST: processes.  WARNINGS: of processes that refuse. */
 enum { MOST = 16384, WARNINGS = 16 };
 
@@ -303,6 +306,7 @@ static void forget(struct resident *r)
 		HASH_DEL(r->candidates, c);
 		free(c);
 	}
+	free(r->pids);
 	free(r->memories);
 	free(r->nets);
 	free(r->processes);
@@ -483,29 +487,35 @@ static void look_at(struct resident *r, struct resident_process *p)
 	struct resident_memory *m = memory_find(r, p->memory);
 	struct proc_rights rights;
 
-	if (!proc_rights(p->pid, &rights) || rights.filters <= m->control->filters)
-		return;
-	change(m, false, false);
-	warn_refused(r, p, RESIDENT_FILTERED);
+	if (!proc_rights(p->pid, &rights)) {
+		resident_ended(r, p->pid);
+	} else if (!p->refused && rights.filters > m->control->filters) {
+		change(m, false, false);
+		warn_refused(r, p, RESIDENT_FILTERED);
+	}
 }
 
+/* Goes on where the last turn ended. */
 static void look(struct resident *r)
 {
-	bool again = clock_ns() - r->looked >= (r->all ? LOOK_ALL_NS : LOOK_NS);
+	unsigned long long now = clock_ns(), end = now + TURN_NS;
 
-	for (int i = 0; i < r->n; i++) {
-		struct resident_process *p = &r->processes[i];
+	if (r->look >= r->n && now - r->looked < (r->all ? LOOK_ALL_NS : LOOK_NS))
+		return;
+	if (r->look >= r->n)
+		r->look = 0;
+	for (; r->look < r->n && clock_ns() < end; r->look++) {
+		struct resident_process *p = &r->processes[r->look];
 		const struct resident_memory *m = memory_find(r, p->memory);
 
-		if (p->connected || p->refused)
+		if (p->connected)
 			continue;
-		if (has_refused(p, m))
+		if (!p->refused && has_refused(p, m))
 			warn_refused(r, p, m->control->refused);
-		else if (again)
+		else
 			look_at(r, p);
 	}
-	if (again)
-		r->looked = clock_ns();
+	r->looked = now;
 }
 
 /* ---- all processes of a user */
@@ -557,13 +567,18 @@ static void try(struct resident *r, struct resident_candidate *c)
 	free(why);
 }
 
-static void scan_process(void *ctx, int pid)
+/* Of those that have connected, the peers tell. */
+static void scan_process(struct resident *r, int pid)
 {
-	struct resident *r = ctx;
+	struct resident_process *p = find(r, pid);
 	struct resident_candidate *c;
 	unsigned long long now = clock_ns(), wait;
 
-	if (r->n >= MOST || find(r, pid) || signal_caught())
+	if (p && (p->connected || !is_gone(p)))
+		return;
+	if (p)
+		drop(r, p);
+	if (r->n >= MOST)
 		return;
 	c = candidate(r, pid);
 	c->scan = r->scans;
@@ -572,22 +587,32 @@ static void scan_process(void *ctx, int pid)
 		try(r, c);
 }
 
-/* Of those that have connected, the peers tell. */
-static void drop_gone(struct resident *r)
+static void list(void *ctx, int pid)
 {
-	for (int i = r->n - 1; i >= 0; i--)
-		if (!r->processes[i].connected && is_gone(&r->processes[i]))
-			drop(r, &r->processes[i]);
+	struct resident *r = ctx;
+
+	r->pids = xrealloc(r->pids, r->pids_n + 1, sizeof(*r->pids));
+	r->pids[r->pids_n++] = pid;
 }
 
-static void scan(struct resident *r)
+static void scan_begin(struct resident *r)
 {
-	struct resident_candidate *c, *next;
-
-	drop_gone(r);
 	r->scanned = clock_ns();
 	r->scans++;
-	proc_each(scan_process, r);
+	r->pids_n = r->pids_at = 0;
+	proc_each(list, r);
+}
+
+/* Goes on with those that were listed, for so long. */
+static void scan(struct resident *r, unsigned long long ns)
+{
+	struct resident_candidate *c, *next;
+	unsigned long long end = clock_ns() + ns;
+
+	while (r->pids_at < r->pids_n && clock_ns() < end && !signal_caught())
+		scan_process(r, r->pids[r->pids_at++]);
+	if (r->pids_at < r->pids_n)
+		return;
 	HASH_ITER(hh, r->candidates, c, next)
 		if (c->scan != r->scans)
 			candidate_drop(r, c);
@@ -599,7 +624,8 @@ struct resident *resident_open_all(uid_t user)
 
 	r->all = true;
 	r->user = user;
-	scan(r);
+	scan_begin(r);
+	scan(r, FIRST_TURN_NS);
 	return r;
 }
 
@@ -637,10 +663,12 @@ bool resident_is_complete(const struct resident *r, int pid)
 
 void resident_tick(struct resident *r)
 {
-	if (r->waits)
+	if (r->waits || r->all)
 		look(r);
-	if (r->all && clock_ns() - r->scanned >= SCAN_NS)
-		scan(r);
+	if (r->all && r->pids_at == r->pids_n && clock_ns() - r->scanned >= SCAN_NS)
+		scan_begin(r);
+	if (r->all && r->pids_at < r->pids_n)
+		scan(r, TURN_NS);
 }
 
 void resident_close(struct resident *r)

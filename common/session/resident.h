@@ -28,6 +28,8 @@ struct resident {
 	long long mount;
 	struct resident_candidate *candidates;	/* processes that cannot be asked, and may be later */
 	unsigned long long scanned;	/* when those were looked for, ns */
+	int *pids, pids_n, pids_at;	/* of all processes, then; the next one to look at */
+	int look;			/* the next one whose filters are read */
 	unsigned scans, warned, untold;	/* untold: refusals without a warning, as there were many */
 };
 

@@ -15,7 +15,7 @@
 #include "resident_names.def"
 
 /* ANNOUNCE_NS: how long a tool may take to ask. */
-enum { ANNOUNCE_NS = 100 * 1000000, MAPS = 8 << 20, NAMES = sizeof(resident_names) / sizeof(*resident_names) };
+enum { ANNOUNCE_NS = 300 * 1000000, MAPS = 8 << 20, NAMES = sizeof(resident_names) / sizeof(*resident_names) };
 
 void resident_window_clear(struct resident_state *r)
 {

@@ -91,16 +91,16 @@ if [ "$attach" = '--attach inject' ]; then
 		equal "$(grep -vc ': tracing' "$tmp/err")" 1
 	done
 
-	it "without a command it is not taken, nor with -p for a program without the library"
+	it "without a command it is not taken, nor with -p for a program without the library, nor with --list"
 	run $unprivileged cudatrace -d 1
 	[ "$rc" -ne 0 ] || no "status 0"
 	says_not '--attach inject: tracing'
 	run cudatrace --attach=inject -p $$
 	status 1
 	says "--attach inject: process $$: no resident library"
-	run cudatrace --attach inject
+	run cudatrace --attach inject --list
 	status 2
-	says '--attach inject: it traces a command, or running processes'
+	says '--attach inject: running processes are traced without --list'
 
 	it "tools without privileges leave no files"
 	mkdir -m 777 "$public/files"

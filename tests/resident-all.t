@@ -143,8 +143,9 @@ kill -INT "$first"
 wait "$first"
 sleep 2
 further
-counted 59
 ends 0
+$theirs "$bin/mem" malloc 7 64	# the name is free
+counted 66
 
 it "a tool that is killed leaves the programs as they are, and the next one counts"
 program $theirs "$bin/mem" malloc 1 64 wait malloc 23 64 wait malloc 4001 64 wait malloc 59 64 wait
@@ -190,6 +191,28 @@ kill "$stranger"
 wait "$stranger" 2>/dev/null
 lines_=$(grep -c "^got b''" "$tmp/stranger")
 equal "$(grep -c '^got' "$tmp/stranger")" "$lines_"
+
+it "strangers who connect and are silent keep no program out"
+traces
+setpriv --reuid 65534 --clear-groups "$python" - >"$tmp/silent" 2>&1 <<-'END' 9>&- & silent=$!
+	import re, socket, time
+	names = set(re.findall(r"@(cuda-bpf-tools-\S+)", open("/proc/net/unix").read()))
+	held = []
+	for name in names:
+	    for i in range(101):
+	        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	        s.connect("\0" + name)
+	        held.append(s)
+	print("ready", flush=True)
+	time.sleep(60)
+END
+pids="$pids $silent"
+until_true grep -q ready "$tmp/silent"
+$theirs "$bin/mem" malloc 19 64
+kill "$silent"
+wait "$silent" 2>/dev/null
+counted 19
+silent
 
 it "a program that connects again and again changes nothing"
 traces

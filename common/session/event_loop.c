@@ -287,6 +287,8 @@ static long poll_ms(const struct event_loop *e, bool last)
 {
 	if (last || record_queue_bytes(e->queue))
 		return 0;
+	if (e->session->inject && inject_is_busy(e->session->inject))
+		return POLL_MS;
 	if (!e->calm_ms || e->session->command || clock_ns() - e->happened < CALM_NS)
 		return POLL_MS;
 	return e->calm_ms;
@@ -304,7 +306,7 @@ static void handle_events(struct event_loop *e, bool last)
 		die(got, "cannot read records");
 	if (in)
 		inject_serve(in);
-	if (got)
+	if (got || (in && record_queue_bytes(e->queue)))	/* programs wake nobody */
 		e->happened = clock_ns();
 	if (last)
 		handle_last(e);

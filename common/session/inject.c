@@ -180,7 +180,7 @@ char *inject_all_refusal(const struct session *t, char **library, struct residen
 	if (!*library)
 		return why;
 	free(filter_read(&t->filter, &f));	/* filter_prepare() says why */
-	*resident = resident_open_all(f.by_uid ? f.uid : geteuid());
+	*resident = resident_open_all(f.by_uid ? f.uid : geteuid(), f.cgroup);
 	return NULL;
 }
 
@@ -341,7 +341,6 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
 
-	in->inner |= m->head.pid != pid;
 	if (in->resident && !resident_takes(in->resident, pid, m->head.kind == INJECT_FORKED ? m->head.parent : 0))
 		return false;
 	if (in->session->selected.cgroup && !cgroup_has(in->session->selected.cgroup, pid))
@@ -428,15 +427,20 @@ static bool thread_has_ended(void *ctx, unsigned pid, unsigned tid)
 {
 	const struct inject *in = ctx;
 
-	return inject_peers_has(&in->peers, pid) && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH &&
+	return inject_peers_sees(&in->peers, pid) && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH &&
 	       inject_peers_lives(&in->peers, pid);
 }
 
-static bool is_peer(void *ctx, unsigned pid)
+static bool is_seen(void *ctx, unsigned pid)
 {
 	const struct inject *in = ctx;
 
-	return inject_peers_has(&in->peers, pid);
+	return inject_peers_sees(&in->peers, pid);
+}
+
+bool inject_is_busy(const struct inject *in)
+{
+	return in->resident && resident_is_scanning(in->resident);
 }
 
 int inject_fd(const struct inject *in)
@@ -452,11 +456,11 @@ void inject_serve(struct inject *in)
 	inject_peers_serve(&in->peers);
 	if (in->resident)
 		resident_tick(in->resident);
-	if (in->inner || clock_ns() - in->turned < TURN_NS)
+	if (clock_ns() - in->turned < TURN_NS)
 		return;
 	in->turned = clock_ns();
 	again = clock_ns() - in->named >= NAMED_NS;
-	inject_memory_names(&in->memory, is_peer, in, again);
+	inject_memory_names(&in->memory, is_seen, in, again);
 	if (again)
 		in->named = clock_ns();
 	if (clock_ns() - in->looked >= ENDED_NS &&

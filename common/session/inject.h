@@ -35,7 +35,6 @@ struct inject {
 	const char *left, *ended;	/* programs for a thread that has ended before its process, and for a process; or NULL */
 	unsigned long long looked, named, turned;	/* when threads were last checked for it, ns */
 	bool read;		/* tried whether programs' memory can be read */
-	bool inner;		/* a process is in another PID namespace */
 	struct record_queue *queue;
 	unsigned printed;	/* messages of programs */
 };
@@ -62,6 +61,9 @@ void inject_begin(struct inject *in, const struct bpf_object *obj);
 /* Returns a descriptor that is readable when there is something to do, and does that. */
 int inject_fd(const struct inject *in);
 void inject_serve(struct inject *in);
+
+/* Return true if it is to be called again soon. */
+bool inject_is_busy(const struct inject *in);
 
 /* The probes do nothing any more.  Sends the command, if there is one, and its processes a signal, unless 0. */
 void inject_end(struct inject *in, int sig);

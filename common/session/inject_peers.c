@@ -24,6 +24,12 @@ static const unsigned long long LOOK_NS = 100 * 1000000ull, EVERY_NS = 10 * 1000
 /* PENDING: at the same time; the others wait in the socket's backlog. */
 enum { PENDING = 64 };
 
+/* When there are so many, one that has said nothing for so long makes room: programs speak at once. */
+static const unsigned long long SHORT_NS = 100 * 1000000ull;
+
+/* For processes that await to be asked, between two messages of others. */
+static const unsigned long long AWAITING_NS = 3 * 1000000ull;
+
 /* After that long without a message a connection is closed. */
 static const unsigned long long SILENT_NS = 10 * 1000000000ull;
 
@@ -41,6 +47,13 @@ static struct inject_process *find(const struct inject_peers *p, int pid)
 bool inject_peers_has(const struct inject_peers *p, int pid)
 {
 	return find(p, pid);
+}
+
+bool inject_peers_sees(const struct inject_peers *p, int pid)
+{
+	const struct inject_process *at = find(p, pid);
+
+	return at && !at->inner;
 }
 
 static void drop(struct inject_peers *p, struct inject_process *at)
@@ -174,13 +187,39 @@ struct inject_connection {
 	struct inject_connection *next;
 };
 
-static int accept_any(const struct inject_peers *p, struct ucred *who)
+/* Each socket has its turn. */
+static int accept_any(struct inject_peers *p, struct ucred *who)
 {
 	int fd = -1;
 
 	for (int i = 0; i < p->nsockets && fd < 0; i++)
-		fd = peers_accept(p->sockets[i], who);
+		fd = peers_accept(p->sockets[p->turn++ % p->nsockets], who);
 	return fd;
+}
+
+static void hang_up(struct inject_peers *p, struct inject_connection **at)
+{
+	struct inject_connection *c = *at;
+
+	*at = c->next;
+	close(c->fd);
+	free(c);
+	p->pending--;
+}
+
+/* The last one is the oldest. */
+static bool has_place(struct inject_peers *p)
+{
+	struct inject_connection **at = &p->connections;
+
+	if (p->pending < PENDING)
+		return true;
+	while ((*at)->next)
+		at = &(*at)->next;
+	if (clock_ns() + SILENT_NS - SHORT_NS < (*at)->until)
+		return false;
+	hang_up(p, at);
+	return true;
 }
 
 static void accept_some(struct inject_peers *p)
@@ -190,7 +229,7 @@ static void accept_some(struct inject_peers *p)
 	struct ucred who;
 	int fd, pid;
 
-	while (p->pending < PENDING && (fd = accept_any(p, &who)) >= 0) {
+	while (has_place(p) && (fd = accept_any(p, &who)) >= 0) {
 		if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
 			close(fd);
 			continue;
@@ -238,11 +277,14 @@ static bool is_message(const struct inject_message *m, ssize_t size)
 
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
 {
-	bool yes = c->pid && follow(p, c->pid) && p->message(p->ctx, c->pid, m);
-	bool hello = yes && m->head.kind == INJECT_HELLO, forked = yes && m->head.kind == INJECT_FORKED;
+	bool begins = m->head.kind == INJECT_HELLO || m->head.kind == INJECT_FORKED;
+	bool yes = c->pid && follow(p, c->pid);
 
+	if (yes)
+		find(p, c->pid)->inner = m->head.pid != c->pid;
+	yes = yes && p->message(p->ctx, c->pid, m);
 	p->strangers += !c->pid && m->head.kind <= INJECT_FORKED;
-	if (!answer(p, c, yes ? c->pid : -1, hello || forked) && (hello || forked))
+	if (!answer(p, c, yes ? c->pid : -1, yes && begins) && yes && begins)
 		p->late++;
 }
 
@@ -263,10 +305,11 @@ static bool serve(struct inject_peers *p, const struct inject_connection *c)
 /* They go on when the connection is closed. */
 static void serve_awaiting(struct inject_peers *p)
 {
+	unsigned long long end = clock_ns() + AWAITING_NS;
 	struct ucred who;
 	int fd;
 
-	for (int i = 0; i < PENDING && (fd = peers_accept(p->awaits, &who)) >= 0; i++) {
+	while (clock_ns() < end && (fd = peers_accept(p->awaits, &who)) >= 0) {
 		if (who.uid == p->peers.user && who.pid > 0)
 			p->came(p->ctx, who.pid);
 		close(fd);
@@ -285,10 +328,7 @@ static void serve_connections(struct inject_peers *p)
 			at = &c->next;
 			continue;
 		}
-		*at = c->next;
-		close(c->fd);
-		free(c);
-		p->pending--;
+		hang_up(p, at);
 	}
 }
 

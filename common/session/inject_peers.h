@@ -16,6 +16,7 @@ struct inject_process {
 	struct proc_identity is;
 	struct proc_rights rights;	/* when it connected */
 	unsigned marks;		/* enum inject_marks */
+	bool inner;		/* in another PID namespace: its thread ids are not the tool's */
 	UT_hash_handle hh;
 };
 
@@ -49,7 +50,7 @@ struct inject_peers {
 	int *sockets, nsockets;	/* that listen: the own one, and of other network namespaces */
 	struct inject_process *processes, *next;	/* next: whose program is looked at next */
 	struct inject_connection *connections;
-	unsigned pending;
+	unsigned pending, turn;
 	unsigned long long looked, turned;	/* when it was seen which programs run, all of them and some, ns */
 	unsigned long late;	/* processes that were gone, or had given up, when they were answered */
 	unsigned long strangers;	/* messages by which processes of other users asked for the memory */
@@ -70,6 +71,9 @@ void inject_peers_serve(struct inject_peers *p);
 
 /* Return true if this process is followed. */
 bool inject_peers_has(const struct inject_peers *p, int pid);
+
+/* Return true if it is, and its threads have the ids that it knows. */
+bool inject_peers_sees(const struct inject_peers *p, int pid);
 
 /* Return true if it is, and has not ended. */
 bool inject_peers_lives(const struct inject_peers *p, int pid);

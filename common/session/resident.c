@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "elf/elf_file.h"
+#include "proc/cgroup.h"
 #include "proc/pid_ns.h"
 #include "proc/proc.h"
 #include "session/beside.h"
@@ -30,11 +31,15 @@ static const unsigned long long LOOK_NS = 50 * 1000000ull, LOOK_ALL_NS = 250 * 1
  * least every SELDOM_NS. */
 static const unsigned long long SCAN_NS = 500 * 1000000ull, SELDOM_NS = 5 * 1000000000ull;
 
+/* A process that connects and has no memory is not looked at again for so long. */
+static const unsigned long long HASTE_NS = 50 * 1000000ull;
+
 /* How long one turn may take, and the first: a user may have thousands of processes with thousands of descriptors each. */
 static const unsigned long long TURN_NS = 3 * 1000000ull, FIRST_TURN_NS = 1000 * 1000000ull;
 
-/* MOST: processes.  WARNINGS: of processes that refuse. */
-enum { MOST = 16384, WARNINGS = 16 };
+/* MOST: processes.  WARNINGS: of processes that refuse.  TRIES: to ask one again, the first time after AGAIN_NS. */
+enum { MOST = 16384, WARNINGS = 16, TRIES = 4 };
+static const unsigned long long AGAIN_NS = 1000 * 1000000ull;
 
 struct resident_memory {
 	struct resident_control *control;
@@ -55,12 +60,14 @@ struct resident_process {
 	struct proc_identity is;
 	ino_t memory, net;	/* net 0: the tool's */
 	bool connected, refused;
+	int tries;
+	unsigned long long again;	/* when it is asked again, ns; 0: need not be */
 };
 
 /* A process of the user's that is not one of them. */
 struct resident_candidate {
 	int pid;
-	unsigned long long first, looked;	/* ns */
+	unsigned long long first, looked, came;	/* came: it connected; ns */
 	unsigned scan;		/* the last one that saw it */
 	bool warned;		/* why it cannot be asked */
 	UT_hash_handle hh;
@@ -235,10 +242,10 @@ static void net_release(struct resident *r, struct resident_net *net)
 	*net = r->nets[--r->nets_n];
 }
 
-static void add(struct resident *r, int pid, ino_t memory, ino_t net)
+static void add(struct resident *r, int pid, struct proc_identity is, ino_t memory, ino_t net)
 {
 	r->processes = xrealloc(r->processes, r->n + 1, sizeof(*r->processes));
-	r->processes[r->n++] = (struct resident_process){ .pid = pid, .is = proc_identity(pid), .memory = memory, .net = net };
+	r->processes[r->n++] = (struct resident_process){ .pid = pid, .is = is, .memory = memory, .net = net };
 	memory_find(r, memory)->users++;
 	if (net)
 		net_find(r, net)->users++;
@@ -263,6 +270,7 @@ static void drop(struct resident *r, struct resident_process *p)
 /* Returns NULL, or why the process cannot be asked; *has: it has memory. */
 static char *process_add(struct resident *r, int pid, bool *has)
 {
+	struct proc_identity is = proc_identity(pid);	/* first: it may execute another program meanwhile */
 	struct resident_memory *memory = NULL;
 	struct proc_rights rights;
 	char *why = NULL;
@@ -270,8 +278,8 @@ static char *process_add(struct resident *r, int pid, bool *has)
 	int fd;
 
 	*has = false;
-	if (!proc_rights(pid, &rights) || (r->all && rights.uid != r->user))
-		return xprintf("process %d: it has ended, or is another user's", pid);
+	if (!proc_rights(pid, &rights) || (r->all && (rights.uid != r->user || (r->cgroup && !cgroup_has(r->cgroup, pid)))))
+		return xprintf("process %d: it has ended, or is not selected", pid);
 	why = check_user(r, pid, &rights);
 	if (why)
 		return why;
@@ -292,7 +300,7 @@ static char *process_add(struct resident *r, int pid, bool *has)
 	r->runtime &= memory->control->runtime != 0;
 	if (!r->all)
 		r->user = rights.uid;
-	add(r, pid, memory->ino, net);
+	add(r, pid, is, memory->ino, net);
 	return NULL;
 }
 
@@ -381,16 +389,35 @@ static void ask(struct resident *r, struct resident_memory *m)
 	change(m, true, true);
 }
 
+/* It cannot be entered: its processes cannot connect. */
+static void net_drop(struct resident *r, ino_t ino)
+{
+	char *why = xstrdup(strerror(errno));
+
+	for (int i = r->n - 1; i >= 0; i--) {
+		if (r->processes[i].net != ino)
+			continue;
+		if (!r->all)
+			die(0, "process %d: cannot listen in its network namespace: %s", r->processes[i].pid, why);
+		warning(0, "process %d is not traced: cannot listen in its network namespace: %s", r->processes[i].pid, why);
+		drop(r, &r->processes[i]);
+	}
+	free(why);
+}
+
 /* Others may have the name: another tool, or a user who does harm. */
 static void await(struct resident *r)
 {
 	char name[40] = "";
+	bool taken;
 
-	if (!r->all)
+	if (!r->all || r->peers->awaits)
 		return;
 	resident_awaits(name, r->user);
-	if (!inject_peers_await(r->peers, name))
+	taken = !inject_peers_await(r->peers, name);
+	if (taken && !r->name_taken)
 		warning(0, "another process listens for programs that start: they are found within seconds, and their first calls are missed");
+	r->name_taken |= taken;
 }
 
 void resident_ask(struct resident *r, const char *library, struct inject_peers *peers)
@@ -400,9 +427,9 @@ void resident_ask(struct resident *r, const char *library, struct inject_peers *
 	r->peers = peers;
 	r->stamp = stamp_of(library);
 	r->object = xprintf("%.*s", (int)strcspn(object, "."), object);
-	for (int i = 0; i < r->nets_n; i++)
+	for (int i = r->nets_n - 1; i >= 0; i--)
 		if (!net_listen(r, &r->nets[i]))
-			die(errno, "cannot listen in the processes' network namespace");
+			net_drop(r, r->nets[i].ino);
 	for (int i = 0; i < r->memories_n; i++)
 		ask(r, &r->memories[i]);
 	await(r);
@@ -423,14 +450,6 @@ void resident_connected(struct resident *r, int pid)
 		__atomic_store_n(&r->memories[i].control->flags, INJECT_OFF, __ATOMIC_RELEASE);
 }
 
-void resident_ended(struct resident *r, int pid)
-{
-	struct resident_process *p = r->all ? find(r, pid) : NULL;
-
-	if (p)
-		drop(r, p);
-}
-
 /* Return true if the process runs another program now, or has ended. */
 static bool is_gone(const struct resident_process *p)
 {
@@ -439,12 +458,21 @@ static bool is_gone(const struct resident_process *p)
 	return !now.started || !proc_identity_is(p->is, now);
 }
 
+/* Its pid may be another's by now, which has come already. */
+void resident_ended(struct resident *r, int pid)
+{
+	struct resident_process *p = r->all ? find(r, pid) : NULL;
+
+	if (p && (is_gone(p) || proc_is_ending(pid)))
+		drop(r, p);
+}
+
 void resident_executed(struct resident *r, int pid)
 {
-	const struct resident_process *p = find(r, pid);
+	struct resident_process *p = r->all ? find(r, pid) : NULL;
 
 	if (p && is_gone(p))
-		resident_ended(r, pid);
+		drop(r, p);
 }
 
 static const char *refusal(unsigned why)
@@ -481,16 +509,30 @@ static void warn_refused(struct resident *r, struct resident_process *p, unsigne
 	r->waits--;
 }
 
+/* A busy tool answers too late: it asks again, at each time a little later. */
+static void refused(struct resident *r, struct resident_process *p, unsigned why)
+{
+	if (!r->all || why != RESIDENT_NOT_TRUSTED || p->tries == TRIES || memory_find(r, p->memory)->users > 1)
+		warn_refused(r, p, why);
+	else
+		p->again = clock_ns() + (AGAIN_NS << 2 * p->tries++);
+}
+
 /* A process that makes no call may get a filter before it has connected. */
 static void look_at(struct resident *r, struct resident_process *p)
 {
 	struct resident_memory *m = memory_find(r, p->memory);
 	struct proc_rights rights;
 
+	if (p->again && clock_ns() > p->again) {
+		p->again = 0;
+		change(m, true, true);
+	}
 	if (!proc_rights(p->pid, &rights)) {
 		resident_ended(r, p->pid);
 	} else if (!p->refused && rights.filters > m->control->filters) {
-		change(m, false, false);
+		if (m->users == 1)	/* others have the memory, too */
+			change(m, false, false);
 		warn_refused(r, p, RESIDENT_FILTERED);
 	}
 }
@@ -510,8 +552,8 @@ static void look(struct resident *r)
 
 		if (p->connected)
 			continue;
-		if (!p->refused && has_refused(p, m))
-			warn_refused(r, p, m->control->refused);
+		if (!p->refused && !p->again && has_refused(p, m))
+			refused(r, p, m->control->refused);
 		else
 			look_at(r, p);
 	}
@@ -554,7 +596,6 @@ static void try(struct resident *r, struct resident_candidate *c)
 {
 	bool has;
 	char *why = process_add(r, c->pid, &has);
-
 	c->looked = clock_ns();
 	if (!why) {
 		join(r, c);
@@ -597,6 +638,8 @@ static void list(void *ctx, int pid)
 
 static void scan_begin(struct resident *r)
 {
+	if (r->peers)
+		await(r);
 	r->scanned = clock_ns();
 	r->scans++;
 	r->pids_n = r->pids_at = 0;
@@ -618,15 +661,27 @@ static void scan(struct resident *r, unsigned long long ns)
 			candidate_drop(r, c);
 }
 
-struct resident *resident_open_all(uid_t user)
+struct resident *resident_open_all(uid_t user, unsigned long long cgroup)
 {
 	struct resident *r = make();
 
 	r->all = true;
 	r->user = user;
+	r->cgroup = cgroup;
 	scan_begin(r);
 	scan(r, FIRST_TURN_NS);
 	return r;
+}
+
+static void come(struct resident *r, int pid)
+{
+	struct resident_candidate *c = candidate(r, pid);
+	unsigned long long now = clock_ns();
+
+	if (c->came && now - c->came < HASTE_NS)
+		return;
+	c->came = now;
+	try(r, c);
 }
 
 bool resident_takes(struct resident *r, int pid, int parent)
@@ -640,9 +695,9 @@ bool resident_takes(struct resident *r, int pid, int parent)
 	if (r->n >= MOST)
 		return false;
 	if (from)
-		add(r, pid, from->memory, from->net);
+		add(r, pid, proc_identity(pid), from->memory, from->net);
 	else
-		try(r, candidate(r, pid));
+		come(r, pid);
 	return find(r, pid);
 }
 
@@ -650,7 +705,7 @@ void resident_came(struct resident *r, int pid)
 {
 	resident_executed(r, pid);
 	if (!find(r, pid) && r->n < MOST)
-		try(r, candidate(r, pid));
+		come(r, pid);
 }
 
 bool resident_is_complete(const struct resident *r, int pid)
@@ -661,13 +716,18 @@ bool resident_is_complete(const struct resident *r, int pid)
 	return m && m->control->first_generation == m->generation;
 }
 
+bool resident_is_scanning(const struct resident *r)
+{
+	return r->pids_at < r->pids_n;
+}
+
 void resident_tick(struct resident *r)
 {
 	if (r->waits || r->all)
 		look(r);
-	if (r->all && r->pids_at == r->pids_n && clock_ns() - r->scanned >= SCAN_NS)
+	if (r->all && !resident_is_scanning(r) && clock_ns() - r->scanned >= SCAN_NS)
 		scan_begin(r);
-	if (r->all && r->pids_at < r->pids_n)
+	if (resident_is_scanning(r))
 		scan(r, TURN_NS);
 }
 

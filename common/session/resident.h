@@ -26,6 +26,8 @@ struct resident {
 	char *object;
 	unsigned long long stamp;	/* of the tool's library */
 	long long mount;
+	unsigned long long cgroup;
+	bool name_taken;		/* and reported */
 	struct resident_candidate *candidates;	/* processes that cannot be asked, and may be later */
 	unsigned long long scanned;	/* when those were looked for, ns */
 	int *pids, pids_n, pids_at;	/* of all processes, then; the next one to look at */
@@ -37,8 +39,9 @@ struct resident {
  * caller frees: then there is nothing to close. */
 char *resident_open(struct resident **r, const int *pids);
 
-/* The same of all processes of a user, of which there may be none yet: resident_tick() finds further ones, within seconds. */
-struct resident *resident_open_all(uid_t user);
+/* The same of all processes of a user, in a cgroup unless that is 0, of which there may be none yet: resident_tick() finds further
+ * ones, within seconds. */
+struct resident *resident_open_all(uid_t user, unsigned long long cgroup);
 
 /* Asks the processes to connect to this tool, whose library this is, as peers, which are open. */
 void resident_ask(struct resident *r, const char *library, struct inject_peers *peers);
@@ -59,6 +62,9 @@ void resident_connected(struct resident *r, int pid);
 /* Call when a process has ended, or has executed another program. */
 void resident_ended(struct resident *r, int pid);
 void resident_executed(struct resident *r, int pid);
+
+/* Return true if resident_tick() has more to do. */
+bool resident_is_scanning(const struct resident *r);
 
 /* Call regularly: warns of processes that refuse. */
 void resident_tick(struct resident *r);

@@ -25,8 +25,8 @@ further() {
 	until_true eval "[ \$(grep -c ready '$tmp/ready') -gt $n ]"
 }
 
-# traces OPTION...: a cudatrace of all of the user's, until `counted`
-traces() { tool cudatrace --attach=inject --uid "$user" -jS -e cudaMalloc "$@"; }
+# traces: a cudatrace of all of the user's, until `counted`
+traces() { tool cudatrace --attach=inject --uid "$user" -jS -e cudaMalloc; }
 
 # counted N: it has counted so many calls of cudaMalloc
 counted() {

@@ -225,7 +225,7 @@ kill "$first" "$second"
 
 it "--tree: children come below their parents"
 family="$bin/mem launch 11 sleep 100 forkexec '(' launch 7 sleep 100 fork '(' launch 3 sleep 100 ')' join ')' join"
-run cudatop --tree -s pid -bc "$family; $bin/mem launch 5"
+run cudatop --tree -s launches -bc "$family; $bin/mem launch 5"
 equal "$(sed -n 's/^[0-9].\{16\}\( *[a-z]*\) .*/\1/p' "$tmp/out")" 'mem
   exe
     exe

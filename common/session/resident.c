@@ -304,16 +304,20 @@ static char *process_add(struct resident *r, int pid, bool *has)
 	return NULL;
 }
 
+static void candidate_drop(struct resident *r, struct resident_candidate *c)
+{
+	HASH_DEL(r->candidates, c);
+	free(c);
+}
+
 static void forget(struct resident *r)
 {
 	struct resident_candidate *c, *next;
 
 	while (r->n)
 		drop(r, &r->processes[0]);
-	HASH_ITER(hh, r->candidates, c, next) {
-		HASH_DEL(r->candidates, c);
-		free(c);
-	}
+	HASH_ITER(hh, r->candidates, c, next)
+		candidate_drop(r, c);
 	free(r->pids);
 	free(r->memories);
 	free(r->nets);
@@ -576,12 +580,6 @@ static struct resident_candidate *candidate(struct resident *r, int pid)
 	return c;
 }
 
-static void candidate_drop(struct resident *r, struct resident_candidate *c)
-{
-	HASH_DEL(r->candidates, c);
-	free(c);
-}
-
 /* A parent's memory has been asked for all its children. */
 static void join(struct resident *r, struct resident_candidate *c)
 {
@@ -596,6 +594,7 @@ static void try(struct resident *r, struct resident_candidate *c)
 {
 	bool has;
 	char *why = process_add(r, c->pid, &has);
+
 	c->looked = clock_ns();
 	if (!why) {
 		join(r, c);

@@ -18,19 +18,6 @@ enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
 
 enum { EAGAIN_ = 11, STAT = 512 };
 
-static bool peer(int fd, struct ucred *who)
-{
-	socklen_t n = sizeof(*who);
-
-	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)who, (long)&n, 0);
-}
-
-/* A tool's user is the program's, or root. */
-static bool trusted(const struct ucred *who)
-{
-	return !who->uid || who->uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0);
-}
-
 static int tool_open(const struct injected *a, struct ucred *who)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -46,7 +33,7 @@ static int tool_open(const struct injected *a, struct ucred *who)
 	/* the queue may be full */
 	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
 		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
-	if (!err && peer(fd, who) && trusted(who))
+	if (!err && peer_trusted(fd, who))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);
 	return -1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The program's auxiliary vector and filters, from the kernel. */
+/* What the kernel says of the program, and of the other end of a connection. */
+#define _GNU_SOURCE
 #include <stddef.h>
 #include <time.h>
+#include <sys/socket.h>
 #include "inject/inject.h"
 
 enum { AUXV = 64 };	/* entries */
@@ -57,4 +59,12 @@ bool environment_process(struct injected *a, const void **vdso)
 	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
 	a->started = now[0];
 	return n;
+}
+
+bool peer_trusted(int fd, struct ucred *who)
+{
+	socklen_t n = sizeof(*who);
+
+	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)who, (long)&n, 0) &&
+	       (!who->uid || who->uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
 }

@@ -20,6 +20,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 struct stub_frame;
+struct ucred;
 struct __kernel_timespec;
 typedef int clock_fn(int clock, struct __kernel_timespec *t);
 typedef int program_fn(void *ctx);
@@ -211,6 +212,9 @@ bool environment_process(struct injected *a, const void **vdso);
 /* Returns how many seccomp filters the thread has.  It opens a file: call only where the linker does so, too, or before other
  * system calls.  text: of INJECT_PATH bytes. */
 __u32 environment_filters(char *text);
+
+/* Sets who is at the other end of a connection.  Returns true if it is a tool of the program's user, or root's. */
+bool peer_trusted(int fd, struct ucred *who);
 
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct injected *a, const void *vdso);

@@ -114,16 +114,13 @@ static bool page_make(struct resident_state *r)
 static int tool_open(void)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	__u32 user = (__u32)sys3(__NR_geteuid, 0, 0, 0);
-	unsigned n = resident_awaits(to.sun_path + 1, user);
+	unsigned n = resident_awaits(to.sun_path + 1, (__u32)sys3(__NR_geteuid, 0, 0, 0));
 	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct ucred who = { .uid = ~0u };
-	socklen_t size = sizeof(who);
+	struct ucred who;
 
 	if (fd < 0)
 		return -1;
-	if (!sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) &&
-	    !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&size, 0) && (!who.uid || who.uid == user))
+	if (!sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) && peer_trusted(fd, &who))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);
 	return -1;

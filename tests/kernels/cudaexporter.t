@@ -1,10 +1,11 @@
 # shellcheck shell=sh disable=SC2086,SC2154 # words; lib.sh's
 words='malloc 23 4096 free 7 copy 19 1000 d2h launch 13 sync 5 fail 3'
-# perf takes its time to take out so many probes
-hows='--kernels 5 --sync-functions --collect.off-cpu'
-[ "$kind" = perf ] || hows="--self-time
-$hows"
-echo "$hows" >"$tmp/hows"
+# perf takes its time to take out so many probes; inject has neither off-cpu nor self-time
+case $kind in
+perf) echo '--kernels 5 --sync-functions --collect.off-cpu' ;;
+inject) echo '--kernels 5 --sync-functions' ;;
+*) printf '%s\n' --self-time '--kernels 5 --sync-functions --collect.off-cpu' ;;
+esac >"$tmp/hows"
 while read -r how; do
 	run cudaexporter --once --attach "$kind" $how -c "$bin/mem $words" </dev/null
 	status 0

@@ -42,9 +42,7 @@ lockdown='not permitted to trace: the kernel is locked down (lockdown=confidenti
 tools=$(cat tools)
 for tool in $tools; do
 	for kind in session multi perf inject; do
-		if [ "$tool $kind" = 'cudaexporter inject' ]; then
-			continue	# it traces no command alone
-		elif has $kind && [ $kind != inject ] && locked; then
+		if has $kind && [ $kind != inject ] && locked; then
 			it "$tool, $kind: is not permitted, and says why"
 			fails 1 "$tool: $lockdown" "$tool" --attach $kind -c true
 			lines 0 ''
@@ -65,14 +63,12 @@ done
 # no_kind WHY: a command is traced with inject, which is said; all processes are not traced
 no_kind() {
 	for tool in $tools; do
-		if [ "$tool" = cudaexporter ]; then
-			fails 1 "$tool: $1" $tool --once -c "$bin/mem malloc 23 4096"
-		else
-			run "$tool" -c "$bin/mem malloc 23 4096"
-			status 0
-			says "$tool: using --attach inject: $1"
-			fails 1 "$tool: $1" "$tool"
-		fi
+		once=''
+		[ "$tool" != cudaexporter ] || once=--once
+		run "$tool" $once -c "$bin/mem malloc 23 4096"
+		status 0
+		says "$tool: using --attach inject: $1"
+		fails 1 "$tool: $1" "$tool" $once
 		lines 0 ''
 	done
 }

@@ -12,7 +12,7 @@ is() { equal "$(value "$1")" "$2.000000000"; }
 
 # endless PROGRAM: launches without end, beside what runs here; $loop
 endless() {
-	"$1" launch 2000000000 >/dev/null 9>&- & loop=$!
+	"$1" launch 1000000000g >/dev/null 9>&- & loop=$!
 	pids="$pids $loop"
 }
 no_loop() {
@@ -132,11 +132,28 @@ it "with many processes, which share links, all that are sampled say so"
 own mem busy
 exports --comm "${own##*/}"
 endless "$own"
-for i in $(seq 40); do
+program "$own" wait launch 3 wait launch 1009 wait sleep 10000000
+echo >&3
+crowd=
+for i in $(seq 39); do
 	# the first calls may be made before the new files of the libraries are probed
-	"$own" malloc 3 4k sleep 5000 malloc 3 4k sleep 5000 malloc 3 4k sleep 10000000 >/dev/null 9>&- & pids="$pids $!"
+	"$own" malloc 3 4k sleep 5000 malloc 3 4k sleep 5000 malloc 3 4k sleep 10000000 >/dev/null 9>&- & crowd="$crowd $!"
 done
-all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom")" -eq 41 ]; }
+pids="$pids$crowd"
+all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom")" -ge 40 ]; }
 until_true sampled "$loop"
 until_true all_are
+
+it "… and when most of them have ended, those that are left are counted exactly"
+# shellcheck disable=SC2086 # numbers
+kill $crowd
+is_whole() { [ "$(value "^cuda_launches_probed_ratio.*pid=\"$pid\",.*probe=\"return\"")" = 1.000000000 ]; }
+for _ in $(seq 180); do	# it is tried again a minute later
+	! is_whole || break
+	sleep 1
+done
+is_whole || no "it is sampled"
+before=$(value "^cuda_launches_total.*pid=\"$pid\"")
+echo >&3
+until_true eval 'is "^cuda_launches_total.*pid=\"$pid\"" $((${before%.*} + 1009)); [ -z "$why" ] || { why=; false; }'
 stop

@@ -292,10 +292,17 @@ static void drained(struct probe_budget *b, struct budget_group *g, unsigned lon
 	enter(g, BUDGET_CLOSED);
 }
 
+/* Are there fewer processes than when they had to share links?  All is attached again, and full() gives each its own. */
+static bool may_split(const struct probe_budget *b, const struct budget_group *g)
+{
+	return !g->pid && split_again(b->probes);
+}
+
 /* Entries are attached all the time. */
 static void continuous(struct probe_budget *b, struct budget_group *g, unsigned long long now)
 {
-	bool calm = !g->n || (g->full_load < b->share * ENOUGH && g->saved_least > 0 && now - g->since >= CALM_NS);
+	bool calm = !g->n || (g->full_load < b->share * ENOUGH && g->saved_least > 0 && now - g->since >= CALM_NS) ||
+		    may_split(b, g);
 
 	if (g->poorest >= 0 && !calm)
 		return;
@@ -320,7 +327,7 @@ static void open_window(struct probe_budget *b, struct budget_group *g, unsigned
 {
 	if (now - g->since < WINDOW_NS)
 		return;
-	if (g->full) {
+	if (g->full || may_split(b, g)) {
 		g->windows = g->full = false;
 		close_group(b, g, LAUNCHES_FULL);
 	} else if (window_load(b, g, now) < b->share * ENOUGH && g->poorest >= 0) {

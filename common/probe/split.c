@@ -7,6 +7,9 @@
 #include "probe/split.h"
 #include "probe/uprobes.h"
 
+/* How long links stay in all processes when there were too many: at first, and at most, as each try attaches to all. */
+static const unsigned long long AGAIN_NS = 60000000000ull, AGAIN_LATEST_NS = 3600000000000ull;
+
 static bool is_crowded(const struct probes *p)
 {
 	return uprobes_crowded(p, share_at(p));
@@ -16,7 +19,10 @@ static bool is_crowded(const struct probes *p)
 static void undo(struct probes *p)
 {
 	p->split.on = false;
-	p->split.drains = clock_ns();
+	p->split.drains = p->split.ended = clock_ns();
+	p->split.pause = p->split.pause ? p->split.pause * 2 : AGAIN_NS;
+	if (p->split.pause > AGAIN_LATEST_NS)
+		p->split.pause = AGAIN_LATEST_NS;
 	launch_gates_clear(p);
 }
 
@@ -36,12 +42,22 @@ bool split_begin(struct probes *p)
 	return p->split.on;
 }
 
+bool split_again(struct probes *p)
+{
+	if (p->split.on || !p->split.crowded || clock_ns() - p->split.ended < p->split.pause)
+		return false;
+	p->split.crowded = false;
+	return true;
+}
+
 void split_end(struct probes *p)
 {
-	if (!p->split.on)
-		p->split.crowded = false;	/* it may be tried again */
-	else if (!p->split.drains && uprobes_shed(p, 0, LAUNCHES_FULL))
+	if (!p->split.on) {
+		p->split.crowded = false;
+		p->split.pause = 0;
+	} else if (!p->split.drains && uprobes_shed(p, 0, LAUNCHES_FULL)) {
 		undo(p);
+	}
 }
 
 bool split_is_on(const struct probes *p)

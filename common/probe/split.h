@@ -14,6 +14,10 @@ struct probes;
  * if there are too many processes. */
 bool split_begin(struct probes *p);
 
+/* Returns true if there were too many processes, some time ago: call split_begin() again.  Each time it fails, this time
+ * doubles. */
+bool split_again(struct probes *p);
+
 /* Goes back to links for all; call it until split_is_on() is false. */
 void split_end(struct probes *p);
 

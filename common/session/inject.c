@@ -159,7 +159,7 @@ char *inject_pids_refusal(const struct session *t, char **library, struct reside
 	*library = inject_library_find(&why);
 	if (*library)
 		why = resident_open(resident, t->opened.pids);
-	if (!why && !t->attach && !(*resident)->runtime) {
+	if (!why && !t->attach && !(*resident)->processes.runtime) {
 		why = xstrdup("the CUDA runtime is linked in, and would not be seen");
 		resident_close(*resident);
 		*resident = NULL;
@@ -257,7 +257,7 @@ static void on_ended(void *ctx, int pid)
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
 	if (in->resident)
-		resident_ended(in->resident, pid);
+		resident_processes_ended(&in->resident->processes, pid);
 }
 
 static void print_message(struct inject *in, int pid, const char *text)
@@ -270,14 +270,14 @@ static void on_execed(void *ctx, int pid)
 {
 	struct inject *in = ctx;
 
-	if (in->resident && !in->resident->all)
+	if (in->resident && !in->resident->processes.all)
 		print_message(in, pid, "it has executed another program, which is not traced");
 	drain(in);
 	events_execed(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
 	if (in->resident)
-		resident_executed(in->resident, pid);
+		resident_processes_executed(&in->resident->processes, pid);
 }
 
 static void on_came(void *ctx, int pid)
@@ -340,6 +340,7 @@ static void rescan(struct inject *in, int pid)
 static bool on_message(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
+	struct resident_processes *running = in->resident ? &in->resident->processes : NULL;
 
 	if (in->resident && !resident_takes(in->resident, pid, m->head.kind == INJECT_FORKED ? m->head.parent : 0))
 		return false;
@@ -353,8 +354,8 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		events_forked(&in->events, pid, m->head.parent);
 	}
-	if (in->resident && m->head.kind == INJECT_FORKED)
-		resident_connected(in->resident, pid);
+	if (running && m->head.kind == INJECT_FORKED)
+		resident_processes_connected(running, pid);
 	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are read again for their names only */
 		if (in->session->syms)
 			rescan(in, pid);
@@ -368,11 +369,11 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 		syms_refresh(in->session->syms, pid);
 		return true;
 	}
-	if (in->resident && in->resident->all && !m->head.functions && !resident_is_complete(in->resident, pid))
+	if (running && running->all && !m->head.functions && !resident_processes_is_complete(running, pid))
 		process_set_preexisting(&in->session->processes, pid);
 	session_scan_new(in->session, pid);
-	if (in->resident && m->head.kind == INJECT_BOUND && !m->head.functions)
-		resident_connected(in->resident, pid);
+	if (running && m->head.kind == INJECT_BOUND && !m->head.functions)
+		resident_processes_connected(running, pid);
 	if (m->head.kind == INJECT_BOUND && !m->head.functions) {
 		note_static_runtime(in, pid);
 		warn_unread(in, pid);
@@ -386,14 +387,14 @@ static void ask(struct inject *in)
 	const struct timespec pause = { 0, 1000000 };
 
 	resident_ask(in->resident, in->library, &in->peers);
-	for (int ms = 0; ms < CONNECT_MS && in->resident->waits && !signal_caught() && !session_ended(in->session); ms++) {
+	for (int ms = 0; ms < CONNECT_MS && in->resident->processes.waits && !signal_caught() && !session_ended(in->session); ms++) {
 		inject_memory_tick(&in->memory);
 		inject_peers_serve(&in->peers);
 		resident_tick(in->resident);
 		nanosleep(&pause, NULL);
 	}
-	if (in->session->verbose && in->resident->waits)
-		note("%d of the processes make no CUDA calls: they connect with the next one", in->resident->waits);
+	if (in->session->verbose && in->resident->processes.waits)
+		note("%d of the processes make no CUDA calls: they connect with the next one", in->resident->processes.waits);
 }
 
 void inject_begin(struct inject *in, const struct bpf_object *obj)
@@ -414,7 +415,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.python = python_of;
 	in->peers.ctx = in;
 	if (in->resident)
-		in->peers.peers.user = in->resident->user;
+		in->peers.peers.user = in->resident->processes.user;
 	inject_peers_open(&in->peers);
 	if (in->resident)
 		ask(in);

@@ -150,8 +150,8 @@ static bool choose_resident(struct session *t)
 		return false;
 	inject(t, library);
 	t->inject->resident = resident;
-	t->of_user = resident->all;
-	t->user_id = resident->user;
+	t->of_user = resident->processes.all;
+	t->user_id = resident->processes.user;
 	return true;
 }
 

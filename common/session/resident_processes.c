@@ -232,17 +232,25 @@ void resident_processes_add_child(struct resident_processes *r, int pid, const s
 
 /* ---- requests, and who refuses */
 
+void resident_processes_warn(struct resident_processes *r, int pid, const char *why)
+{
+	if (r->warned++ < WARNINGS)
+		warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", pid, why);
+	else
+		r->untold++;
+}
+
 /* It cannot be entered: its processes cannot connect. */
 static void net_drop(struct resident_processes *r, ino_t ino)
 {
-	char *why = xstrdup(strerror(errno));
+	char *why = xprintf("cannot listen in its network namespace: %s", strerror(errno));
 
 	for (int i = r->n - 1; i >= 0; i--) {
 		if (r->list[i].net != ino)
 			continue;
 		if (!r->all)
-			die(0, "process %d: cannot listen in its network namespace: %s", r->list[i].pid, why);
-		warning(0, "process %d is not traced: cannot listen in its network namespace: %s", r->list[i].pid, why);
+			die(0, "process %d: %s", r->list[i].pid, why);
+		resident_processes_warn(r, r->list[i].pid, why);
 		drop(r, &r->list[i]);
 	}
 	free(why);
@@ -319,14 +327,6 @@ static const char *refusal(unsigned why)
 	default:
 		return "it could not connect to the tool";
 	}
-}
-
-void resident_processes_warn(struct resident_processes *r, int pid, const char *why)
-{
-	if (r->warned++ < WARNINGS)
-		warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", pid, why);
-	else
-		r->untold++;
 }
 
 static void warn_refused(struct resident_processes *r, struct resident_process *p, unsigned why)

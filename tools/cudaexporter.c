@@ -271,9 +271,7 @@ static void *open_skel(void *ctx)
 	app->skel->rodata->export_functions = app->functions;
 	app->skel->rodata->export_off_cpu = app->off_cpu;
 	app->skel->rodata->export_nccl = app->exporter.nccl.most;
-	if (app->session.inject)	/* its probes do not trap */
-		app->overhead = 0;
-	app->skel->rodata->overhead_wanted = app->session.probes.sheds = app->overhead > 0;
+	app->skel->rodata->overhead_wanted = probe_budget_wanted(&app->session.probes, &app->overhead);
 	bpf_program__set_autoload(app->skel->progs.export_switch, app->off_cpu);
 	bpf_mmap_per_cpu(app->skel->maps.export_slots, EXPORT_SLOTS);
 	open_kernels(app);

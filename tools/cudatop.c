@@ -499,9 +499,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->export_nccl = true;
 	t->skel->rodata->export_kernels = t->kernels;
 	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
-	if (t->session.inject)	/* its probes do not trap */
-		t->overhead = 0;
-	t->skel->rodata->overhead_wanted = t->session.probes.sheds = t->overhead > 0;
+	t->skel->rodata->overhead_wanted = probe_budget_wanted(&t->session.probes, &t->overhead);
 	bpf_program__set_autoload(t->skel->progs.export_switch, false);
 	bpf_map__set_max_entries(t->skel->maps.exemplars, 1);
 	bpf_mmap_per_cpu(t->skel->maps.export_slots, EXPORT_SLOTS);

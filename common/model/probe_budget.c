@@ -390,6 +390,14 @@ static void count_shares(struct budget_group *g, double ns)
 		g->shares[1].returns += ns;
 }
 
+bool probe_budget_wanted(struct probes *probes, double *share)
+{
+	if (probes->attacher.kind == ATTACH_INJECT)
+		*share = 0;
+	probes->sheds = *share > 0;
+	return probes->sheds;
+}
+
 void probe_budget_open(struct probe_budget *b)
 {
 	if (b->share)

@@ -36,7 +36,11 @@ struct probe_budget {
 	bool soon;			/* something is to be done in a few ms */
 };
 
-/* Call when the programs are loaded; they must have been prepared with overhead_wanted, and the probes with sheds. */
+/* Call when the programs are open, with the share that was asked for: sets it to 0 if probes do not trap (--attach inject), and
+ * prepares the probes.  Returns overhead_wanted of the programs. */
+bool probe_budget_wanted(struct probes *probes, double *share);
+
+/* Call when the programs are loaded. */
 void probe_budget_open(struct probe_budget *b);
 void probe_budget_free(struct probe_budget *b);
 

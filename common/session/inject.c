@@ -141,7 +141,7 @@ char *inject_refusal(struct session *t, char **library)
 
 	*library = NULL;
 	t->helpers.limit = HELPER_START;	/* the command has not begun */
-	why = inject_command_refusal(&t->helpers, t->command, t->argv, t->command_user);
+	why = inject_command_refusal(&t->helpers, t->command, t->argv, t->traced_user);
 	if (!why)
 		*library = inject_library_find(&why);
 	if (why || !inject_library_is_used(*library))
@@ -400,7 +400,7 @@ static void ask(struct inject *in)
 void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
 	events_open(&in->events, obj, in->queue);
-	in->peers.peers.user = in->session->command_user;
+	in->peers.peers.user = in->session->traced_user;
 	inject_memory_fix(&in->memory);
 	in->peers.memory[INJECT_SHARED] = in->memory.memory->fd;
 	in->peers.memory[INJECT_READ] = in->memory.memory->read;
@@ -414,8 +414,6 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.marked = on_marked;
 	in->peers.python = python_of;
 	in->peers.ctx = in;
-	if (in->resident)
-		in->peers.peers.user = in->resident->processes.user;
 	inject_peers_open(&in->peers);
 	if (in->resident)
 		ask(in);

@@ -105,7 +105,7 @@ static void prepare_command(struct session *t)
 
 	command_user_choose(&user, t->user);
 	pids[0] = command_prepare(t->command, t->argv, &user);
-	t->command_user = user.uid;
+	t->traced_user = user.uid;
 	command_user_free(&user);
 	t->probes.pids = pids;
 	t->probes.tree = true;
@@ -225,10 +225,11 @@ void session_prepare(struct session *t, struct bpf_object *obj)
 
 char *session_who(const struct session *t)
 {
-	if (t->of_user)
-		return xprintf("all processes of UID %u that have inject/resident.so", t->user_id);
-	return t->pid_list ? pids_text(&t->opened) :
-	       xstrdup(t->command ? t->command : "all processes");
+	if (t->pid_list)
+		return pids_text(&t->opened);
+	if (t->inject && !t->command)
+		return xprintf("all processes of UID %u that have inject/resident.so", t->traced_user);
+	return xstrdup(t->command ?: "all processes");
 }
 
 bool session_is_alone(const struct session *t)

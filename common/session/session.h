@@ -59,9 +59,7 @@ struct session {
 	struct probe_list found;	/* with --list: what is probed, and what is skipped and why */
 	struct inject *inject;	/* with --attach inject, else NULL */
 	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
-	uid_t command_user;	/* whose processes the command's are */
-	bool of_user;		/* all processes of user_id that have inject/resident.so */
-	uid_t user_id;
+	uid_t traced_user;	/* whose processes the command's are; or those that have inject/resident.so */
 	bool needs_kernel;	/* set by the tool's check(): its options need USDT probes */
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;

@@ -150,8 +150,7 @@ static bool choose_resident(struct session *t)
 		return false;
 	inject(t, library);
 	t->inject->resident = resident;
-	t->of_user = resident->processes.all;
-	t->user_id = resident->processes.user;
+	t->traced_user = resident->processes.user;
 	return true;
 }
 

@@ -238,7 +238,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	list = tool->session->list;
 	session_init(tool->session);
 	if (tool->gpuprobe)
-		gpuprobe_open(tool->gpuprobe, tool->session->command_user, tool->ctx);
+		gpuprobe_open(tool->gpuprobe, tool->session->traced_user, tool->ctx);
 	else
 		session_choose_backend(tool->session);
 	if (tool->prepare)

@@ -142,6 +142,8 @@ static inline void bpf_ringbuf_discard(void *record, __u64 flags)
 	shmmap_ring_discard(record);
 }
 
+enum { CACHE_LINE = 64 };
+
 static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 size, __u64 flags)
 {
 	void *record = bpf_ringbuf_reserve(map, size, 0);
@@ -150,6 +152,9 @@ static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 s
 		return -1;
 	inject_copy(record, data, size);
 	bpf_ringbuf_submit(record, flags);
+	/* the tool has written there last: the next record will not wait for these lines */
+	for (__u64 next = size; next < 2 * size + CACHE_LINE; next += CACHE_LINE)
+		prefetch_write((char *)record + next);
 	return 0;
 }
 

@@ -39,6 +39,12 @@ static inline void spin_pause(void)
 	__asm__ volatile("yield");
 }
 
+/* Asks for the cache line of an address, which need not be mapped, to be written soon. */
+static inline void prefetch_write(const void *at)
+{
+	__builtin_prefetch(at, 1);
+}
+
 /* memcpy() and memset(), for large sizes: two words at a time. */
 static inline void copy_large(void *to, const void *from, unsigned long n)
 {

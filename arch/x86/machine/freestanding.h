@@ -40,6 +40,12 @@ static inline void spin_pause(void)
 	__builtin_ia32_pause();
 }
 
+/* Asks for the cache line of an address, which need not be mapped, to be written soon. */
+static inline void prefetch_write(const void *at)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));	/* no operation where the processor lacks it */
+}
+
 /* memcpy() and memset(), for large sizes: a rep takes the processor long to begin. */
 static inline void copy_large(void *to, const void *from, unsigned long n)
 {

@@ -2,6 +2,7 @@
 """What tools cost real programs: the CPU time of an operation of PyTorch, and of a C++ program whose code and data do not stay in
 caches.  All tools take turns, in an order that changes, on the same process; those with the resident library on one that has it, and
 those that run a command with --attach inject have a process each.  What is compared is within a round."""
+import functools
 import glob
 import os
 import random
@@ -56,6 +57,7 @@ class Program:
         self.process.wait()
 
 
+@functools.cache
 def pytorch():
     """The program's words, its environment, the files that it maps."""
     if not os.path.exists(PYTHON) or not glob.glob(f'{SIM}/libcudart.so.13'):

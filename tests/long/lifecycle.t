@@ -31,9 +31,11 @@ all_printed() {
 	until_true printed "$1"
 	stop
 	json 0 ".lost and any(.processes[]; .comm == \"$name_of\")"
+	lost=$(grep '^{"type":"lost",' "$tmp/out")
 	sed -i '/^{"type":"lost",/d' "$tmp/out"
 	sed -i "/($name_of)/!{ /process [0-9]/d; / records not handled: /d; / mmap events: /d; }" "$tmp/err"
 	adds_up "$1"
+	[ -z "$why" ] || no "$lost"
 }
 printed() { [ "$(grep -cF "\"comm\":\"$name_of\"" "$tmp/out")" -ge "$1" ]; }
 

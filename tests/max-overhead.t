@@ -55,6 +55,14 @@ stop
 no_loop
 silent
 
+it "what is estimated is what was launched, give or take a sixth, also if the program waits between launches"
+run env SIM_SPIN_US=cuLaunchKernel=2 cudaexporter --once -c "$bin/mem launch 1500007 sleep 3000 launch 1000003 sleep 2000"
+status 0
+cp "$tmp/out" "$prom"
+beats "$(value '^cuda_launches_estimated_total')" 1000000 || no "it was not sampled"
+all=$(value '^cuda_launches_total')
+{ beats "$all" 2100000 && beats 2900000 "$all"; } || no "$all launches, not 2500010"
+
 it "beside it, other programs of the same libraries are counted exactly, those that begin later too"
 own mem busy
 program "$own" wait launch 1009 wait launch 997 sync 3 wait sleep 10000000

@@ -2,10 +2,21 @@
 #include <time.h>
 #include "base/clock.h"
 
-unsigned long long clock_ns(void)
+static unsigned long long read_clock(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	return clock_gettime(clock, &ts) ? 0 : ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+unsigned long long clock_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+unsigned long long clock_process_ns(int pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : read_clock(clock);
 }

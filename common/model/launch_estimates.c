@@ -33,29 +33,44 @@ void launch_estimates_add(struct launch_estimates *e, const struct export_key *k
 	k->count += count;
 }
 
-/* Returns the launches of the time since the last window that were not seen. */
-static double unseen(const struct launch_estimate *e, unsigned long long now)
+/* Returns the CPU time of the program itself, ns.  What a probe costs is measured, and may be wrong: it is at most three
+ * quarters. */
+static double own_time(const struct launch_time *from, const struct launch_time *to)
 {
-	double all = e->since && now > e->since ? e->rate * (now - e->since) : 0, seen = e->count - e->at;
+	double cpu = to->cpu > from->cpu ? to->cpu - from->cpu : 0, probes = to->probes > from->probes ? to->probes - from->probes : 0;
+
+	return cpu - (probes < cpu * .75 ? probes : cpu * .75);
+}
+
+/* Returns the launches of the time since the last window that were not seen. */
+static double unseen(const struct launch_estimate *e, const struct launch_time *now)
+{
+	double all = e->gap ? e->rate * own_time(&e->ended, now) : 0, seen = e->count - e->at;
 
 	return all > seen ? all - seen : 0;
 }
 
-void launch_estimate_window(struct launch_estimate *e, unsigned long long now)
+void launch_estimate_window(struct launch_estimate *e, const struct launch_time *now)
 {
 	e->closed += unseen(e, now);
-	e->since = 0;
+	e->gap = false;
 	e->before = e->count;
+	e->began = *now;
 }
 
-void launch_estimate_gap(struct launch_estimate *e, unsigned long long began, unsigned long long now)
+void launch_estimate_gap(struct launch_estimate *e, const struct launch_time *now)
 {
-	e->rate = now > began ? (double)(e->count - e->before) / (now - began) : 0;
+	unsigned long long launches = e->count - e->before;
+	double ns = own_time(&e->began, now);
+
+	if (ns > 0 || !launches)	/* a CPU without a tick has counted no time yet */
+		e->rate = launches ? launches / ns : 0;
 	e->at = e->count;
-	e->since = now;
+	e->gap = true;
+	e->ended = *now;
 }
 
-unsigned long long launch_estimate_value(struct launch_estimate *e, unsigned long long now)
+unsigned long long launch_estimate_value(struct launch_estimate *e, const struct launch_time *now)
 {
 	unsigned long long value = e->closed + unseen(e, now);
 

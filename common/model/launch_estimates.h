@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Launches that were not seen because their probes were detached: as many a second as in the last window in which they were
- * attached.  What is seen after a window, until the kernel has removed the last breakpoint, is part of the estimate. */
+/* Launches that were not seen because their probes were detached: as many a second of the program's CPU time as in the last
+ * window in which they were attached, without the time that the probes took.  A program that waits for a CPU, or has stopped
+ * launching, launches less; one that is slow in a window because of the probes launches more.  What is seen after a window,
+ * until the kernel has removed the last breakpoint, is part of the estimate. */
 #ifndef LAUNCH_ESTIMATES_H
 #define LAUNCH_ESTIMATES_H
 #include <stdbool.h>
 #include "abi/cudaexporter.h"
 #include "base/hash.h"
 
+/* CPU time of a process so far, and of it that of its probes, ns. */
+struct launch_time { unsigned long long cpu, probes; };
+
 struct launch_estimate {
 	struct export_key key;		/* of the counts */
 	unsigned long long count;	/* since launch_estimates_begin() */
 	unsigned long long before, at;	/* count where the last window began, ended */
-	unsigned long long since;	/* when it ended, ns; 0: it goes on */
+	struct launch_time began, ended;	/* of the last window */
+	bool gap;			/* it has ended */
 	double rate;			/* of it, per ns */
 	double closed;			/* the estimate for all times between windows before */
 	unsigned long long shown;	/* the largest value so far */
@@ -29,12 +35,12 @@ void launch_estimates_add(struct launch_estimates *e, const struct export_key *k
 /* Return true if it estimates the launches of this key. */
 bool launch_estimates_wants(const struct export_key *key);
 
-/* Call when the counts were read, for an estimate: where a window begins, ends.  began: when it did, ns. */
-void launch_estimate_window(struct launch_estimate *e, unsigned long long now);
-void launch_estimate_gap(struct launch_estimate *e, unsigned long long began, unsigned long long now);
+/* Call when the counts were read, for an estimate: where a window begins, ends. */
+void launch_estimate_window(struct launch_estimate *e, const struct launch_time *now);
+void launch_estimate_gap(struct launch_estimate *e, const struct launch_time *now);
 
-/* Returns how many launches were not seen until now; never decreases. */
-unsigned long long launch_estimate_value(struct launch_estimate *e, unsigned long long now);
+/* Returns how many launches were not seen until now; never decreases.  A time of zeros adds none. */
+unsigned long long launch_estimate_value(struct launch_estimate *e, const struct launch_time *now);
 
 /* Drops one; all. */
 void launch_estimates_drop(struct launch_estimates *e, struct launch_estimate *one);

@@ -53,6 +53,8 @@ struct budget_process {
 	double left;		/* of the budget, ns; negative: more than it had was spent */
 	double load, launch_load;	/* of a core, in the last interval */
 	double window_ns;	/* what it spent since the last window began */
+	double spent;		/* … since it is known */
+	unsigned long long cpu;	/* its CPU time when it was last looked at, ns */
 	UT_hash_handle hh;
 };
 
@@ -124,33 +126,38 @@ static bool snapshot_values(void *ctx, const struct export_key *key, const struc
 	return false;
 }
 
+struct launch_time probe_budget_time(const struct probe_budget *b, int pid)
+{
+	const struct budget_process *p = process_find(b, pid);
+
+	if (!p)
+		return (struct launch_time){ 0 };
+	return (struct launch_time){ clock_process_ns(pid) ?: p->cpu, p->spent };
+}
+
 /* Calls fn for the estimates of the group, with counts of now. */
-static void snapshot(struct probe_budget *b, const struct budget_group *g, void (*fn)(struct launch_estimate *e, unsigned long long began,
-										unsigned long long now))
+static void snapshot(struct probe_budget *b, const struct budget_group *g,
+		     void (*fn)(struct launch_estimate *e, const struct launch_time *now))
 {
 	struct snapshot s = { b, g };
 	const struct export_reader reader = { .ctx = &s, .values = snapshot_values };
-	unsigned long long now;
+	struct launch_time now;
 
 	launch_estimates_begin(&b->estimates);
 	export_maps_read(b->maps, &reader);
-	now = clock_ns();
-	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next)
-		if (in_group(b, g, e->key.pid))
-			fn(e, g->opened, now);
-}
-
-static void window(struct launch_estimate *e, unsigned long long began, unsigned long long now)
-{
-	(void)began;
-	launch_estimate_window(e, now);
+	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
+		if (!in_group(b, g, e->key.pid))
+			continue;
+		now = probe_budget_time(b, e->key.pid);
+		fn(e, &now);
+	}
 }
 
 static void window_begins(struct probe_budget *b, struct budget_group *g)
 {
 	struct budget_process *p;
 
-	snapshot(b, g, window);
+	snapshot(b, g, launch_estimate_window);
 	g->opened = clock_ns();
 	for (p = b->processes; p; p = p->hh.next)
 		if (in_group(b, g, p->pid))
@@ -172,6 +179,9 @@ static void spend(struct probe_budget *b, const struct overhead_process *o, doub
 	p->launch_load = ns > 0 ? o->launch_ns / ns : 0;
 	p->left += b->share * ns - o->ns;
 	p->window_ns += o->ns;
+	p->spent += o->ns;
+	if (b->estimates.all)	/* it may have ended when its estimate is wanted */
+		p->cpu = clock_process_ns(o->pid) ?: p->cpu;
 	if (p->left > b->share * SAVED_NS)
 		p->left = b->share * SAVED_NS;
 }

@@ -56,6 +56,9 @@ void probe_budget_ended(struct probe_budget *b, int pid);
 struct probe_shares { double entry, returns; };
 struct probe_shares probe_budget_shares(const struct probe_budget *b, int pid);
 
+/* Returns the time of a process for its launch_estimate; zeros if it is over, or pays for no probes. */
+struct launch_time probe_budget_time(const struct probe_budget *b, int pid);
+
 /* Returns what probes cost a process so far, ns; the second also begins anew, for a program that has ended. */
 unsigned long long probe_budget_overhead_ns(const struct probe_budget *b, int pid);
 unsigned long long probe_budget_take_overhead(struct probe_budget *b, int pid);

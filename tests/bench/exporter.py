@@ -123,7 +123,7 @@ def total(page, name):
 def at_full_speed(word, counts):
     """Two threads call as fast as they can, with a page a second."""
     caller = Caller()
-    exporter = Exporter('-p', str(caller.pid))
+    exporter = Exporter('-p', str(caller.pid), '--max-overhead', 'off')
     caller.process.stdin.write(f'{word} 2 {SECONDS * 1000}\n')
     caller.process.stdin.flush()
     collected, took = [], []

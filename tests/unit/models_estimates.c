@@ -4,9 +4,12 @@
 #include "model/launch_estimates.h"
 #include "models.h"
 
-static void print(const char *what, struct launch_estimate *e, unsigned long long now)
+static void print(const char *what, struct launch_estimate *e, unsigned long long cpu, unsigned long long probes)
 {
-	printf("{\"what\":\"%s\",\"who\":\"estimate\",\"got\":%llu}\n", what, launch_estimate_value(e, now));
+	const struct launch_time now = { cpu, probes };
+
+
+	printf("{\"what\":\"%s\",\"who\":\"estimate\",\"got\":%llu}\n", what, launch_estimate_value(e, &now));
 }
 
 /* Two counts of one key: it is counted on two CPUs. */
@@ -32,19 +35,27 @@ void models_estimates(void)
 
 	read_counts(&all, &key, 1000, 9);
 	e = all.all;
-	launch_estimate_window(e, 1000);
-	print("a window", e, 1500);
-	read_counts(&all, &key, 1050, 60);	/* 101 more in 1010 ns */
-	launch_estimate_gap(e, 1000, 2010);
-	print("the end of it", e, 2010);
-	print("a gap", e, 4030);
+	launch_estimate_window(e, &(struct launch_time){ 1000, 300 });
+	print("a window", e, 1500, 300);
+	read_counts(&all, &key, 1050, 60);	/* 101 more in 1010 ns, and 500 of probes */
+	launch_estimate_gap(e, &(struct launch_time){ 2510, 800 });
+	print("the end of it", e, 2510, 800);
+	print("a gap", e, 4630, 900);
 	read_counts(&all, &key, 1050, 89);	/* 29 of them were seen after all: it was 202 */
-	print("a gap, and less", e, 4030);
-	print("a longer gap", e, 4040 + 3000);
-	launch_estimate_window(e, 4040 + 3000);
-	print("the next window", e, 9000);
-	read_counts(&all, &key, 1050, 89);	/* none */
-	launch_estimate_gap(e, 7040, 9000);
-	print("a gap without launches", e, 100000);
+	print("a gap, and less", e, 4630, 900);
+	print("a longer gap", e, 7640, 900);
+	launch_estimate_window(e, &(struct launch_time){ 7640, 900 });
+	print("the next window", e, 9000, 900);
+	read_counts(&all, &key, 1050, 109);	/* 20 in 100 ns, as probes take at most 300 of 400 */
+	launch_estimate_gap(e, &(struct launch_time){ 8040, 1400 });
+	print("a gap after dear probes", e, 9040, 1400);
+	launch_estimate_window(e, &(struct launch_time){ 9040, 1400 });
+	read_counts(&all, &key, 1050, 121);	/* 12, and no time has passed yet: as before */
+	launch_estimate_gap(e, &(struct launch_time){ 9040, 1400 });
+	print("a gap after no time", e, 9140, 1400);
+	print("a gap after the end", e, 0, 0);
+	launch_estimate_window(e, &(struct launch_time){ 9140, 1400 });
+	launch_estimate_gap(e, &(struct launch_time){ 9240, 1400 });
+	print("a gap without launches", e, 100000, 1400);
 	launch_estimates_free(&all);
 }

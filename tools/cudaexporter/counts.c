@@ -149,11 +149,13 @@ static void add_estimate(struct counts *c, struct launch_estimate *e)
 {
 	const struct cuda_process *process = processes_known(c->processes, e->key.pid, e->key.program);
 	const struct metric_labels labels = metric_labels(e->key.device, e->key.detail);
+	struct launch_time now;
 	unsigned long long n;
 
 	if (!process || (c->only_over && !process->over))
 		return;
-	n = launch_estimate_value(e, clock_ns());
+	now = probe_budget_time(c->budget, e->key.pid);
+	n = launch_estimate_value(e, &now);
 	if (!n)
 		return;
 	count(process, METRIC_LAUNCHES, labels, n);

@@ -252,15 +252,17 @@ static void check(struct top_processes *t)
 	}
 }
 
-static void add_estimates(struct top_processes *t, unsigned long long now)
+static void add_estimates(struct top_processes *t)
 {
 	struct launch_estimate *e, *next;
+	struct launch_time now;
 	unsigned long long n;
 	struct top_process *p;
 
 	HASH_ITER(hh, t->budget->estimates.all, e, next) {
 		p = top_process_of(t, e->key.pid, e->key.program);
-		n = launch_estimate_value(e, now);
+		now = probe_budget_time(t->budget, e->key.pid);
+		n = launch_estimate_value(e, &now);
 		if (p && p->program == e->key.program) {
 			p->now.launches += n;
 			p->now.estimated += n;
@@ -286,7 +288,7 @@ void top_processes_read(struct top_processes *t)
 	t->detail.nparts = t->detail.nerrors = 0;
 	launch_estimates_begin(&t->budget->estimates);
 	export_maps_read(&t->maps, &reader);
-	add_estimates(t, now);
+	add_estimates(t);
 }
 
 void top_processes_interval(struct top_processes *t)

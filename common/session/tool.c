@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
@@ -200,6 +201,7 @@ static int trace(const struct tool *tool)
 		out_head(tool->fields);
 	if (tool->start)
 		tool->start(tool->ctx);
+	malloc_trim(0);		/* the kernel's BTF and the like, up to 12 MB, are not needed any more */
 	sig = event_loop_run(events);
 	if (tool->stop)
 		sig = tool->stop(tool->ctx, sig);

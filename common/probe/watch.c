@@ -410,11 +410,11 @@ void watch_continue(struct watch *w, const struct watch_event *e)
 	w->held[w->nheld++] = e->head.pid;
 }
 
-int watch_poll(struct watch *w, const int also[2], int ms)
+int watch_poll(struct watch *w, int records, int wake, int ms)
 {
 	struct pollfd fds[] = {		/* poll() ignores negative descriptors */
-		{ also[0], POLLIN, 0 },
-		{ also[1], POLLIN, 0 },
+		{ records, POLLIN, 0 },
+		{ wake, POLLIN, 0 },
 		{ w->events ? ring_buffer__epoll_fd(w->events) : -1, POLLIN, 0 },
 		{ w->mappings ? perf_buffer__epoll_fd(w->mappings) : -1, POLLIN, 0 },
 	};
@@ -438,7 +438,7 @@ int watch_poll(struct watch *w, const int also[2], int ms)
 	if (err < 0 && err != -EINTR)
 		return err;
 	/* mappings that are not wanted are nothing: programs begin all the time, and the caller would never be calm */
-	return fds[0].revents || fds[1].revents || fds[2].revents || w->rescan.processes;
+	return fds[0].revents || fds[2].revents || w->rescan.processes;
 }
 
 void watch_collect(struct watch *w)

@@ -60,8 +60,8 @@ bool watch_all_own(const struct watch *w);
 void watch_unshare(struct watch *w, bool set);
 
 /* Waits up to ms milliseconds for events, or until one of two descriptors (-1: none) is readable, and handles the
- * events.  Returns 1 if there was something, or there will be soon, 0 if not, or -errno. */
-int watch_poll(struct watch *w, const int also[2], int ms);
+ * events.  Returns 1 if records has become readable, or there was an event or will be soon, 0 if not, or -errno. */
+int watch_poll(struct watch *w, int records, int wake, int ms);
 
 /* Takes new mappings out of the kernel's buffers, for the next watch_poll(): for long waits. */
 void watch_collect(struct watch *w);

@@ -299,8 +299,8 @@ static void handle_events(struct event_loop *e, bool last)
 {
 	bool held = !last && out_is_held_up();
 	struct inject *in = e->session->inject;
-	const int also[] = { in ? inject_fd(in) : held ? -1 : record_queue_fd(e->queue), e->calm_ms ? e->wake : -1 };
-	int got = watch_poll(e->session->probes.watch, also, poll_ms(e, last));
+	int records = in ? inject_fd(in) : held ? -1 : record_queue_fd(e->queue);
+	int got = watch_poll(e->session->probes.watch, records, e->calm_ms ? e->wake : -1, poll_ms(e, last));
 
 	if (got < 0)
 		die(got, "cannot read records");

@@ -84,7 +84,7 @@ status 0
 json 1 '.what == "threads" and .got == 20011'
 json 1 '.what == "memory" and .got == 0'
 
-it "launches between two windows are those of the first for the program's own CPU time, less those that were seen after it, and never fewer than before"
+it "launches between two windows are those of the first for the program's own CPU time, less those that were seen after it, at most twice as many as by the clock, and never fewer than before"
 run "$bin/models" estimates
 status 0
 got() { json 1 ".what == \"$1\" and .got == $2"; }
@@ -93,9 +93,11 @@ got 'a window' 0
 got 'the end of it' 0
 got 'a gap' 202
 got 'a gap, and less' 202
-got 'a longer gap' 474
+got 'a gap in which it waited' 474
 got 'the next window' 474
 got 'a gap after dear probes' 674
-got 'a gap after no time' 694
-got 'a gap after the end' 694
-got 'a gap without launches' 694
+got 'a gap after a window without ticks' 694
+got 'after the end' 694
+got 'a gap with eight busy threads' 754
+got 'a gap without launches' 754
+got 'a gap after the first window' 50

@@ -191,7 +191,7 @@ nccl '-jm 1k' '2 init allreduce 3 256 allreduce 2 255 destroy'
 json 6 '.size == 1024'
 json 6 true
 nccl '-jn 5' '2 init allreduce 30 1 destroy'
-json 5 '.type == "nccl"'	# calls that run at that time are told too
+json 5 '.type == "nccl"'	# calls in flight have objects, too
 nccl '-j --slower 20000000' '2 init allreduce 30 1 destroy'
 json 0 true
 nccl -T '1 init allreduce 3 1 destroy'

@@ -37,7 +37,7 @@ static const struct usage usage = {
 };
 
 /* The tick while no record arrives, ms. */
-enum { CALM_MS = 250, SOON_MS = 10 };	/* SOON_MS: while --max-overhead attaches or detaches */
+enum { CALM_MS = 250, SOON_MS = 10 };	/* SOON_MS: while --max-overhead attaches or detaches, or a profile is made */
 
 /* With --gpu-time: a program has room for 65,536 records, and launches are none of ours. */
 enum { CALM_GPU_MS = 50 };
@@ -325,11 +325,13 @@ static bool tick(void *ctx)
 {
 	struct app *app = ctx;
 
+	const bool serves = !app->textfile && !app->once;
+
 	exporter_tick(&app->exporter);
-	if (app->calm_ms)
-		app->events.calm_ms = app->exporter.budget.soon ? SOON_MS : app->calm_ms;
-	if (!app->textfile && !app->once)
+	if (serves)
 		web_tick(&app->web);
+	if (app->calm_ms)
+		app->events.calm_ms = app->exporter.budget.soon || (serves && web_profiles(&app->web)) ? SOON_MS : app->calm_ms;
 	if (!app->textfile || app->once || clock_ns() - app->written < (unsigned long long)app->interval_ns)
 		return true;
 	app->written = clock_ns();

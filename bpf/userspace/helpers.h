@@ -142,7 +142,7 @@ static inline void bpf_ringbuf_discard(void *record, __u64 flags)
 	shmmap_ring_discard(record);
 }
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, HEAD_LINES = 4 };
 
 static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 size, __u64 flags)
 {
@@ -152,9 +152,9 @@ static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 s
 		return -1;
 	inject_copy(record, data, size);
 	bpf_ringbuf_submit(record, flags);
-	/* the tool has written there last: the next record will not wait for these lines */
-	for (__u64 next = size; next < 2 * size + CACHE_LINE; next += CACHE_LINE)
-		prefetch_write((char *)record + next);
+	/* the tool or another thread has written there last: the next record will not wait for its head */
+	for (int line = 0; line < HEAD_LINES; line++)
+		prefetch_write((char *)record + size + line * CACHE_LINE);
 	return 0;
 }
 

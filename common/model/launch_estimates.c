@@ -33,21 +33,27 @@ void launch_estimates_add(struct launch_estimates *e, const struct export_key *k
 	k->count += count;
 }
 
-/* Returns the CPU time of the program itself, ns.  What a probe costs is measured, and may be wrong: it is at most three
- * quarters. */
-static double own_time(const struct launch_time *from, const struct launch_time *to)
+static double between(unsigned long long from, unsigned long long to)
 {
-	double cpu = to->cpu > from->cpu ? to->cpu - from->cpu : 0, probes = to->probes > from->probes ? to->probes - from->probes : 0;
+	return to > from ? to - from : 0;
+}
 
-	return cpu - (probes < cpu * .75 ? probes : cpu * .75);
+/* Returns a time without that of probes.  What a probe costs is measured, and may be wrong: it is at most three quarters. */
+static double without(double ns, double probes)
+{
+	return ns - (probes < ns * .75 ? probes : ns * .75);
 }
 
 /* Returns the launches of the time since the last window that were not seen. */
 static double unseen(const struct launch_estimate *e, const struct launch_time *now)
 {
-	double all = e->gap ? e->rate * own_time(&e->ended, now) : 0, seen = e->count - e->at;
+	double probes = between(e->ended.probes, now->probes), seen = e->count - e->at;
+	double by_clock = e->clock_rate * without(between(e->ended.clock, now->clock), probes);
+	double all = e->rate * without(between(e->ended.cpu, now->cpu), probes);
 
-	return all > seen ? all - seen : 0;
+	if (all > 2 * by_clock)
+		all = 2 * by_clock;
+	return e->gap && all > seen ? all - seen : 0;
 }
 
 void launch_estimate_window(struct launch_estimate *e, const struct launch_time *now)
@@ -55,16 +61,17 @@ void launch_estimate_window(struct launch_estimate *e, const struct launch_time 
 	e->closed += unseen(e, now);
 	e->gap = false;
 	e->before = e->count;
-	e->began = *now;
 }
 
-void launch_estimate_gap(struct launch_estimate *e, const struct launch_time *now)
+void launch_estimate_gap(struct launch_estimate *e, const struct launch_time *began, const struct launch_time *now)
 {
-	unsigned long long launches = e->count - e->before;
-	double ns = own_time(&e->began, now);
+	double clock = between(began->clock, now->clock), cpu = between(began->cpu, now->cpu);
+	double probes = between(began->probes, now->probes), launches = e->count - e->before;
 
-	if (ns > 0 || !launches)	/* a CPU without a tick has counted no time yet */
-		e->rate = launches ? launches / ns : 0;
+	if (cpu < probes)	/* of a CPU without ticks */
+		cpu = clock;
+	e->rate = cpu > 0 ? launches / without(cpu, probes) : 0;
+	e->clock_rate = clock > 0 ? launches / without(clock, probes) : 0;
 	e->at = e->count;
 	e->gap = true;
 	e->ended = *now;

@@ -54,7 +54,8 @@ struct budget_process {
 	double load, launch_load;	/* of a core, in the last interval */
 	double window_ns;	/* what it spent since the last window began */
 	double spent;		/* … since it is known */
-	unsigned long long cpu;	/* its CPU time when it was last looked at, ns */
+	bool sampled;		/* its launches were, or are */
+	struct launch_time opened, seen;	/* when the last window began; if sampled: when it was last looked at */
 	UT_hash_handle hh;
 };
 
@@ -92,6 +93,14 @@ static struct budget_process *process_find(const struct probe_budget *b, int pid
 	return p;
 }
 
+/* Returns its last times if it has ended. */
+static struct launch_time time_of(const struct budget_process *p)
+{
+	unsigned long long cpu = clock_process_ns(p->pid);
+
+	return cpu ? (struct launch_time){ clock_ns(), cpu, p->spent } : p->seen;
+}
+
 static struct budget_process *process_add(struct probe_budget *b, int pid)
 {
 	struct budget_process *p = process_find(b, pid);
@@ -102,6 +111,7 @@ static struct budget_process *process_add(struct probe_budget *b, int pid)
 	p->pid = pid;
 	p->left = b->share * SAVED_NS;
 	HASH_ADD_INT(b->processes, pid, p);
+	p->opened = time_of(p);
 	return p;
 }
 
@@ -130,43 +140,53 @@ struct launch_time probe_budget_time(const struct probe_budget *b, int pid)
 {
 	const struct budget_process *p = process_find(b, pid);
 
-	if (!p)
-		return (struct launch_time){ 0 };
-	return (struct launch_time){ clock_process_ns(pid) ?: p->cpu, p->spent };
+	return p ? time_of(p) : (struct launch_time){ 0 };
 }
 
-/* Calls fn for the estimates of the group, with counts of now. */
-static void snapshot(struct probe_budget *b, const struct budget_group *g,
-		     void (*fn)(struct launch_estimate *e, const struct launch_time *now))
+/* Reads the counts of estimates; adds those of the group. */
+static void snapshot(struct probe_budget *b, const struct budget_group *g)
 {
 	struct snapshot s = { b, g };
 	const struct export_reader reader = { .ctx = &s, .values = snapshot_values };
-	struct launch_time now;
 
 	launch_estimates_begin(&b->estimates);
 	export_maps_read(b->maps, &reader);
-	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
-		if (!in_group(b, g, e->key.pid))
-			continue;
-		now = probe_budget_time(b, e->key.pid);
-		fn(e, &now);
-	}
 }
 
 static void window_begins(struct probe_budget *b, struct budget_group *g)
 {
-	struct budget_process *p;
+	struct launch_time now;
 
-	snapshot(b, g, launch_estimate_window);
+	snapshot(b, g);
+	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
+		if (!in_group(b, g, e->key.pid))
+			continue;
+		now = probe_budget_time(b, e->key.pid);
+		launch_estimate_window(e, &now);
+	}
 	g->opened = clock_ns();
-	for (p = b->processes; p; p = p->hh.next)
-		if (in_group(b, g, p->pid))
-			p->window_ns = 0;
+	for (struct budget_process *p = b->processes; p; p = p->hh.next) {
+		if (!in_group(b, g, p->pid))
+			continue;
+		p->sampled = true;
+		p->window_ns = 0;
+		p->opened = time_of(p);
+	}
 }
 
 static void window_ends(struct probe_budget *b, struct budget_group *g)
 {
-	snapshot(b, g, launch_estimate_gap);
+	const struct budget_process *p;
+	struct launch_time now;
+
+	snapshot(b, g);
+	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
+		p = in_group(b, g, e->key.pid) ? process_find(b, e->key.pid) : NULL;
+		if (!p)
+			continue;
+		now = time_of(p);
+		launch_estimate_gap(e, &p->opened, &now);
+	}
 }
 
 /* ---- What each process has left */
@@ -180,10 +200,18 @@ static void spend(struct probe_budget *b, const struct overhead_process *o, doub
 	p->left += b->share * ns - o->ns;
 	p->window_ns += o->ns;
 	p->spent += o->ns;
-	if (b->estimates.all)	/* it may have ended when its estimate is wanted */
-		p->cpu = clock_process_ns(o->pid) ?: p->cpu;
+	if (p->sampled)
+		p->seen = time_of(p);
 	if (p->left > b->share * SAVED_NS)
 		p->left = b->share * SAVED_NS;
+}
+
+/* Their last gap ends with the process. */
+static void close_estimates(struct probe_budget *b, const struct budget_process *p)
+{
+	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next)
+		if (e->key.pid == (unsigned)p->pid)
+			launch_estimate_window(e, &p->seen);
 }
 
 static void forget_ended(struct probe_budget *b)
@@ -194,6 +222,7 @@ static void forget_ended(struct probe_budget *b)
 	HASH_ITER(hh, b->processes, p, next) {
 		if (overhead_find(&b->overhead, p->pid))
 			continue;
+		close_estimates(b, p);
 		HASH_DEL(b->processes, p);
 		free(p);
 	}
@@ -302,7 +331,7 @@ static void drained(struct probe_budget *b, struct budget_group *g, unsigned lon
 	enter(g, BUDGET_CLOSED);
 }
 
-/* Are there fewer processes than when they had to share links?  All is attached again, and full() gives each its own. */
+/* Return true if processes that had to share links may be fewer: all is attached again, and full() gives each its own. */
 static bool may_split(const struct probe_budget *b, const struct budget_group *g)
 {
 	return !g->pid && split_again(b->probes);

@@ -70,8 +70,8 @@ struct probes {
 	} share;
 
 	/* private to split.c; on: processes have links of their own for launches; drains: since when the former ones are not
-	 * counted, ns, or 0; ended: when processes last had their own; pause: after that, before it is tried again, ns */
-	struct { bool on, crowded; unsigned long long drains, ended, pause; } split;
+	 * counted, ns, or 0; began, ended: when processes last got their own, lost them; pause: after that, before it is tried again, ns */
+	struct { bool on, crowded; unsigned long long drains, began, ended, pause; } split;
 
 	/* private to seccomp_uretprobe.c */
 	bool uretprobe_tried, uretprobe_kills, uretprobe_said;

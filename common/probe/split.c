@@ -15,24 +15,39 @@ static bool is_crowded(const struct probes *p)
 	return uprobes_crowded(p, share_at(p));
 }
 
+/* How long after now it is not tried again. */
+static unsigned long long next_pause(const struct probes *p, unsigned long long now)
+{
+	if (now - p->split.began > p->split.pause)
+		return AGAIN_NS;
+	return p->split.pause < AGAIN_LATEST_NS / 2 ? p->split.pause * 2 : AGAIN_LATEST_NS;
+}
+
 /* The links for all count again. */
 static void undo(struct probes *p)
 {
+	unsigned long long now = clock_ns();
+
 	p->split.on = false;
-	p->split.drains = p->split.ended = clock_ns();
-	p->split.pause = p->split.pause ? p->split.pause * 2 : AGAIN_NS;
-	if (p->split.pause > AGAIN_LATEST_NS)
-		p->split.pause = AGAIN_LATEST_NS;
+	p->split.drains = p->split.ended = now;
+	p->split.pause = next_pause(p, now);
 	launch_gates_clear(p);
+}
+
+static bool is_time(const struct probes *p)
+{
+	return !p->split.crowded || clock_ns() - p->split.ended >= p->split.pause;
 }
 
 bool split_begin(struct probes *p)
 {
 	if (p->split.on)
 		return true;
-	if (p->pids || p->on_dso || p->attacher.kind == ATTACH_INJECT || p->split.crowded || p->split.drains)
+	if (p->pids || p->on_dso || p->attacher.kind == ATTACH_INJECT || p->split.drains || !is_time(p))
 		return false;
 	p->split.on = true;
+	p->split.crowded = false;
+	p->split.began = clock_ns();
 	scan_all(p);
 	p->split.crowded |= is_crowded(p) || p->failure.text;
 	if (p->split.crowded)
@@ -42,12 +57,9 @@ bool split_begin(struct probes *p)
 	return p->split.on;
 }
 
-bool split_again(struct probes *p)
+bool split_again(const struct probes *p)
 {
-	if (p->split.on || !p->split.crowded || clock_ns() - p->split.ended < p->split.pause)
-		return false;
-	p->split.crowded = false;
-	return true;
+	return !p->split.on && p->split.crowded && is_time(p);
 }
 
 void split_end(struct probes *p)

@@ -14,9 +14,9 @@ struct probes;
  * if there are too many processes. */
 bool split_begin(struct probes *p);
 
-/* Returns true if there were too many processes, some time ago: call split_begin() again.  Each time it fails, this time
- * doubles. */
-bool split_again(struct probes *p);
+/* Return true if there were too many processes, and it is time to try split_begin() again: after a minute, and after twice the
+ * time, at most an hour, if there were too many again within that time. */
+bool split_again(const struct probes *p);
 
 /* Goes back to links for all; call it until split_is_on() is false. */
 void split_end(struct probes *p);

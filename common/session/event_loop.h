@@ -31,7 +31,7 @@ struct event_loop {
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
 	long calm_ms;		/* how far apart the ticks are once nothing happens; 0: no farther than else */
-	int wake;		/* with calm_ms: a descriptor that is readable when one tick has something to do */
+	int wake;		/* with calm_ms: a descriptor: when it is readable, there is a tick, and calm goes on */
 	const void *lost;	/* the probes' lost[] and lost_by; set by tool_run() */
 	struct bpf_map *lost_by;
 	/* set by event_loop_run() */

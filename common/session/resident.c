@@ -18,8 +18,8 @@ static const unsigned long long SCAN_NS = 500 * 1000000ull, SELDOM_NS = 5 * 1000
 /* A process that connects and has no memory is not looked at again for so long. */
 static const unsigned long long HASTE_NS = 50 * 1000000ull;
 
-/* How long one turn may take, and the first: a user may have thousands of processes with thousands of descriptors each. */
-static const unsigned long long TURN_NS = 3 * 1000000ull, FIRST_TURN_NS = 1000 * 1000000ull;
+/* How long the first turn may take. */
+static const unsigned long long FIRST_TURN_NS = 1000 * 1000000ull;
 
 enum { MOST = 16384 };	/* processes that are asked */
 
@@ -237,7 +237,7 @@ void resident_tick(struct resident *r)
 	if (r->processes.all && !resident_is_scanning(r) && clock_ns() - r->scanned >= SCAN_NS)
 		scan_begin(r);
 	if (resident_is_scanning(r))
-		scan(r, TURN_NS);
+		scan(r, RESIDENT_TURN_NS);
 }
 
 void resident_close(struct resident *r)

@@ -32,7 +32,7 @@ char *resident_memory_lock(struct resident_memory *m, int pid);
 
 void resident_memory_close(struct resident_memory *m);
 
-/* Of a locked one */
+/* The functions below need a locked one. */
 
 /* Asks the program to connect, at its next call. */
 void resident_memory_ask(struct resident_memory *m, const struct resident_request *request);

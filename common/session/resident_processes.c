@@ -19,9 +19,6 @@
 /* How often the seccomp filters of processes that have not connected are read. */
 static const unsigned long long LOOK_NS = 50 * 1000000ull, LOOK_ALL_NS = 250 * 1000000ull;
 
-/* How long one turn may take: a user may have thousands of processes. */
-static const unsigned long long TURN_NS = 3 * 1000000ull;
-
 /* WARNINGS: of processes that refuse.  TRIES: to ask one again, the first time after AGAIN_NS. */
 enum { WARNINGS = 16, TRIES = 4 };
 static const unsigned long long AGAIN_NS = 1000 * 1000000ull;
@@ -237,7 +234,7 @@ void resident_processes_warn(struct resident_processes *r, int pid, const char *
 	if (r->warned++ < WARNINGS)
 		warning(0, "process %d is not traced: %s (--attach auto, session, multi or perf uses kernel probes)", pid, why);
 	else
-		r->untold++;
+		r->unwarned++;
 }
 
 /* It cannot be entered: its processes cannot connect. */
@@ -367,7 +364,7 @@ static void look_at(struct resident_processes *r, struct resident_process *p)
 /* Goes on where the last turn ended. */
 static void look(struct resident_processes *r)
 {
-	unsigned long long now = clock_ns(), end = now + TURN_NS;
+	unsigned long long now = clock_ns(), end = now + RESIDENT_TURN_NS;
 
 	if (r->look >= r->n && now - r->looked < (r->all ? LOOK_ALL_NS : LOOK_NS))
 		return;
@@ -397,8 +394,8 @@ void resident_processes_end(struct resident_processes *r)
 {
 	for (int i = 0; i < r->memories_n; i++)
 		resident_memory_end(&r->memories[i]);
-	if (r->untold)
-		warning(0, "%u further processes were not traced, nor named", r->untold);
+	if (r->unwarned)
+		warning(0, "%u further processes were not traced, nor named", r->unwarned);
 }
 
 void resident_processes_close(struct resident_processes *r)

@@ -20,10 +20,13 @@ struct resident_process {
 	unsigned long long again;	/* when it is asked again, ns; 0: need not be */
 };
 
+/* How long one turn may take: a user may have thousands of processes with thousands of descriptors each. */
+enum { RESIDENT_TURN_NS = 3000000 };
+
 struct resident_processes {
 	/* set first */
 	bool all;		/* of a user, who may have none yet; or those of -p */
-	uid_t user;		/* of all processes; found unless all */
+	uid_t user;		/* of all processes; unless all, set by resident_processes_add() */
 	unsigned long long cgroup;	/* all are in it; 0: in any */
 	/* state */
 	struct resident_process *list;
@@ -38,7 +41,7 @@ struct resident_processes {
 	long long mount;
 	unsigned long long looked;	/* at the processes' filters, ns */
 	int look;			/* the next one whose filters are read */
-	unsigned warned, untold;	/* untold: refusals without a warning, as there were many */
+	unsigned warned, unwarned;	/* unwarned: refusals without a warning, as there were many */
 };
 
 void resident_processes_open(struct resident_processes *r);

@@ -23,6 +23,10 @@ static int (*cuda_malloc)(void **, size_t);
 static int (*cuda_free)(void *);
 static int (*cuda_copy)(void *, const void *, size_t, int);
 static int (*cuda_wait)(void *);
+static void **(*register_binary)(void *);
+static void (*register_function)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+static void (*register_end)(void **);
+static void **binary;	/* as nvcc's code registers kernels: those that are not cannot be launched */
 
 enum { OPERATORS = 500, TO_HOST = 2 };
 
@@ -48,6 +52,10 @@ template<int N> struct operation : op {
 
 	operation()
 	{
+		static const std::string name = "kernel" + std::to_string(N);
+
+		register_function(binary, (const char *)kernel<N>, (char *)name.c_str(), name.c_str(), -1, nullptr, nullptr, nullptr,
+				  nullptr, nullptr);
 		for (int i = 0; i < 8 + N % 5; i++) {
 			attributes["attribute " + std::to_string(i * N)] = i + N;
 			options["option " + std::to_string(i * N)] = std::to_string(i);
@@ -68,7 +76,8 @@ template<int N> struct operation : op {
 		if (options.count("option " + std::to_string(5 * N)))
 			out->name += options["option " + std::to_string(5 * N)];
 		out->data = in.data;
-		cuda_launch((const void *)kernel<N>, { (unsigned)stride % 64 + 1, 1, 1 }, { 128, 1, 1 }, nullptr, 0, nullptr);
+		if (cuda_launch((const void *)kernel<N>, { (unsigned)stride % 64 + 1, 1, 1 }, { 128, 1, 1 }, nullptr, 0, nullptr))
+			exit(1);
 		return out;
 	}
 };
@@ -117,7 +126,9 @@ template<typename F> static void find(void *lib, F &to, const char *name)
 int main(int argc, char **argv)
 {
 	void *lib = argc == 3 ? dlopen((std::string(argv[1]) + "/libcudart.so.13").c_str(), RTLD_NOW) : nullptr;
-	auto ops = all(std::make_index_sequence<OPERATORS>());
+	static const unsigned long long image[8] = { 0xba55ed50 };
+	static struct { int magic, version; const void *data; void *file; } wrapper = { 0x466243b1, 1, image, nullptr };
+	std::vector<std::unique_ptr<op>> ops;
 	tensor in = { { 2, 3, 5, 7 }, {}, "in", nullptr };
 	char word[16];
 	long ms;
@@ -130,6 +141,12 @@ int main(int argc, char **argv)
 	find(lib, cuda_free, "cudaFree");
 	find(lib, cuda_copy, "cudaMemcpy");
 	find(lib, cuda_wait, "cudaStreamSynchronize");
+	find(lib, register_binary, "__cudaRegisterFatBinary");
+	find(lib, register_function, "__cudaRegisterFunction");
+	find(lib, register_end, "__cudaRegisterFatBinaryEnd");
+	binary = register_binary(&wrapper);
+	ops = all(std::make_index_sequence<OPERATORS>());
+	register_end(binary);
 	cuda_malloc(&in.data, 4096);
 	f = fopen(argv[2], "w");
 	fprintf(f, "ready\n");

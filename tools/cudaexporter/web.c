@@ -400,6 +400,14 @@ static bool end_later(struct web *w)
 	return false;
 }
 
+bool web_profiles(const struct web *w)
+{
+	for (int i = 0; i < WEB_LATER; i++)
+		if (w->collector->later[i].pid)
+			return true;
+	return false;
+}
+
 static void answer_page(struct web *w, struct web_process *p, const struct web_message *m)
 {
 	struct web_request r = { .format = m->format == WEB_OPENMETRICS ? WEB_OPENMETRICS : WEB_TEXT,

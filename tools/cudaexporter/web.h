@@ -36,6 +36,9 @@ void web_open(struct web *w, const struct web_options *o);
 /* Returns a descriptor of w that is readable when web_tick() has work to do. */
 int web_fd(const struct web *w);
 
+/* Return true if a profile of some seconds is being made: call web_tick() often. */
+bool web_profiles(const struct web *w);
+
 /* Call then, and otherwise a few times a second: answers requests by page(), applies a changed config, restarts a server
  * that ended.  Bounded, and never waits. */
 void web_tick(struct web *w);

@@ -286,9 +286,12 @@ static const struct code_name *intern(struct codes *cs, unsigned user, int pid, 
 
 static char *text_of(const struct python_text *t, const char *text, size_t room)
 {
-	if (!t->bytes || t->bytes > room)
-		return xstrdup("?");
-	return text_utf8(text, t->bytes, t->kind, t->cut);
+	char *utf8 = t->bytes && t->bytes <= room ? text_utf8(text, t->bytes, t->kind, t->cut) : NULL;
+
+	if (utf8 && *utf8)
+		return utf8;
+	free(utf8);
+	return xstrdup("?");
 }
 
 static const struct code_name *name_of(struct codes *cs, unsigned user, const struct python_code_record *r)

@@ -40,7 +40,7 @@ it "make bench: how long the programs run, for each call that has a goal"
 BENCH=quick run tests/bench/run probes
 status 0
 silent
-if ls "${CLIENTS_CACHE:-${XDG_CACHE_HOME:-/var/cache}/cuda-bpf-tools/clients}"/pytorch/bin/python >/dev/null 2>&1; then
+if ls "${CLIENTS_CACHE:-${XDG_CACHE_HOME:-/var/cache}/cuda-bpf-tools/clients}"/pytorch/bin/python "$O/tests/clients/libcudart.so.13" >/dev/null 2>&1; then
 	table "The programs' own time" 5
 	table 'What was to be reached' 5
 else

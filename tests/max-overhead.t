@@ -138,9 +138,9 @@ done
 
 it "with many processes, which share links, all that are sampled say so"
 own mem busy
+program "$own" wait launch 3 wait launch 1009 wait sleep 10000000
 exports --comm "${own##*/}"
 endless "$own"
-program "$own" wait launch 3 wait launch 1009 wait sleep 10000000
 echo >&3
 crowd=
 for i in $(seq 39); do
@@ -148,7 +148,7 @@ for i in $(seq 39); do
 	"$own" malloc 3 4k sleep 5000 malloc 3 4k sleep 5000 malloc 3 4k sleep 10000000 >/dev/null 9>&- & crowd="$crowd $!"
 done
 pids="$pids$crowd"
-all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom")" -ge 40 ]; }
+all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom")" -eq 41 ]; }
 until_true sampled "$loop"
 until_true all_are
 

@@ -84,7 +84,8 @@ go
 for case in lie_hole lie_beyond; do
 	case $case in
 	lie_hole) it "what was never in memory is not taken for a frame" ;;
-	*) it "what lies beyond a stack that the program made is not taken for a frame" ;;
+	# while another tool places its probes, the kernel does not tell where the stack's mapping ends
+	*) it_alone "what lies beyond a stack that the program made is not taken for a frame" ;;
 	esac
 	if [ "$case${ATTACH:-}" = lie_beyondinject ]; then
 		skip "nothing tells the program itself where such a stack ends"

@@ -236,26 +236,6 @@ void event_loop_open(struct event_loop *e, struct session *t)
 	signals_catch();
 }
 
-/* Programs may write records faster than the tool handles them: in the end, only those are handled that were
- * there when the loop ended. */
-static void handle_last(struct event_loop *e)
-{
-	unsigned long long end = e->stopped ? e->stopped + LAST_NS : ~0ull;
-	long size = e->ring ? bpf_map__max_entries(e->ring) : 0, left = size + RECORD_QUEUE_MAX;
-	int n = 0;
-
-	if (e->stopped)		/* all that is in the ring buffer, after the queue */
-		record_queue_fill(e->queue, e->queue->tail + size);
-	if (e->stopped && record_queue_bytes(e->queue) > RECORD_QUEUE_FEW)
-		record_queue_favor_few(e->queue);
-	while ((n++ < LAST_FEW || n % RECORD_QUEUE_CLOCK || clock_ns() < end) && record_queue_handle(e->queue, &left))
-		;
-	if (!e->stopped)
-		return;
-	record_queue_fill(e->queue, RECORD_QUEUE_MAX);
-	e->lost_then[LOST_LATE] = record_queue_drop(e->queue);
-}
-
 /* After a signal, a little time is left for all that follows. */
 static void note_stop(struct event_loop *e)
 {
@@ -266,6 +246,31 @@ static void note_stop(struct event_loop *e)
 	helper_pool_end(&e->session->helpers, LAST_NS);
 }
 
+static bool has_time(struct event_loop *e)
+{
+	note_stop(e);
+	return !e->stopped || clock_ns() < e->stopped + LAST_NS;
+}
+
+/* Programs may write records faster than the tool handles them: in the end, and before the last report,
+ * only those are handled that were there then. */
+static void handle_last(struct event_loop *e)
+{
+	long size = e->ring ? bpf_map__max_entries(e->ring) : 0, left = size + RECORD_QUEUE_MAX;
+	int n = 0;
+
+	if (e->stopped)		/* all that is in the ring buffer, after the queue */
+		record_queue_fill(e->queue, e->queue->tail + size);
+	if (e->stopped && record_queue_bytes(e->queue) > RECORD_QUEUE_FEW)
+		record_queue_favor_few(e->queue);
+	while ((n++ < LAST_FEW || n % RECORD_QUEUE_CLOCK || has_time(e)) && record_queue_handle(e->queue, &left))
+		;
+	if (!e->stopped)
+		return;
+	record_queue_fill(e->queue, RECORD_QUEUE_MAX);
+	e->lost_then[LOST_LATE] = record_queue_drop(e->queue);
+}
+
 /* Reports after each interval.  Returns true if that was the last one. */
 static bool report_at(struct event_loop *e, unsigned long long *next, long *reports)
 {
@@ -273,6 +278,8 @@ static bool report_at(struct event_loop *e, unsigned long long *next, long *repo
 		return false;
 	if (++*reports == e->count && e->session->gpuprobe)	/* there is more to read: the tool's end is the last */
 		return true;
+	if (*reports == e->count)
+		handle_last(e);
 	e->report(e->ctx);
 	e->counted_out = *reports == e->count;
 	*next += e->interval_ns;

@@ -16,7 +16,6 @@
 /* A call in flight. */
 struct frame {
 	__u64 start;
-	__u64 words[TRACE_WORDS];
 	__u32 id;
 	__u32 device;		/* at its entry: a call may change it */
 	__u16 depth;		/* number of frames below it that count */
@@ -26,6 +25,7 @@ struct frame {
 	bool captured;
 	bool first;		/* perhaps the first launch of a kernel: a launch inside is part of it */
 	__u8 held;		/* HELD, INNER */
+	__u64 words[TRACE_WORDS];	/* trace_inflight() does not read them */
 };
 
 /* The call changes held memory, or is inside one that does. */
@@ -50,6 +50,7 @@ struct inflight_call;
 static __always_inline bool trace_inflight(const struct task_struct *task, const struct thread *t,
 					  struct inflight_call *to);
 #define INFLIGHT_TAKE trace_inflight
+#include "lib/aggregate_counts.bpf.h"
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/inflight.bpf.h"
@@ -79,6 +80,7 @@ const volatile bool trace_held;		/* held memory is wanted */
 const volatile bool trace_devices;	/* devices are followed */
 const volatile bool trace_captures;	/* what is captured is marked */
 const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
+const volatile bool trace_counts;	/* count the calls, but for the first one of each thread, which is sent */
 
 /* By id; the tool sets the number of entries. */
 struct {
@@ -104,7 +106,7 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
 	if (f) {
-		storage_show(&threads, task, f, sizeof(*f));
+		storage_show(&threads, task, f, offsetof(struct frame, words));
 		storage_show(&threads, task, &t->data.frames.sp[f - t->data.frame], sizeof(t->data.frames.sp[0]));
 	}
 	ordered();
@@ -424,6 +426,34 @@ static __always_inline bool is_sent(const struct trace_function *fn, const struc
 	return device_wanted(f->device) || trace_all_devices || fn->flags & TRACE_ALWAYS;
 }
 
+/* ---- Calls that are counted: only their numbers and times are wanted */
+
+/* From the first call, user space knows the process. */
+static __always_inline bool is_counted(const struct thread *t)
+{
+	return trace_counts && t->program;
+}
+
+VERIFIED_ONCE int count(__u32 id, __u32 device, __u64 ns, bool failed)
+{
+	struct aggregate_key key = aggregate_key(id);
+
+	key.series = failed ? TRACE_FAILED : TRACE_SUCCEEDED;
+	key.device = device;
+	aggregate_add(&key, ns, 0, ns, false);
+	return 0;
+}
+
+static __always_inline void count_call(const struct trace_function *fn, const struct frame *f, bool failed)
+{
+	__u64 ns = bpf_ktime_get_ns() - f->start;
+
+	if (!(fn->flags & TRACE_SHOWN) || (trace_failed_only && !failed) || ns < trace_slower)
+		return;
+	if (!trace_devices || device_wanted(f->device))
+		count(f->id, f->device, ns, failed);
+}
+
 /* Returns true if the return is wanted. */
 static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 				       const struct trace_function *fn, __u64 id)
@@ -512,6 +542,10 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	if (f->first && !is_failure(fn, PT_REGS_RC(ctx)))
 		launched_add(launched_by(f->words, fn));
+	if (is_counted(t)) {
+		count_call(fn, f, is_failure(fn, PT_REGS_RC(ctx)));
+		return;
+	}
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
 		return;
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
@@ -579,7 +613,9 @@ SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 		struct frame *f = &t->data.frame[i];
 		struct trace_function *fn = i < t->data.frames.used ? function_of(f->id) : NULL;
 
-		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_sent(fn, f))
+		if (fn && is_counted(t))
+			count_call(fn, f, false);
+		else if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_sent(fn, f))
 			send(ctx, t, fn, f, 0, TRACE_UNFINISHED, 0, false);
 	}
 	process_exited();

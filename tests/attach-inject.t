@@ -289,6 +289,11 @@ sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then 
 it "a call that is left by longjmp()"
 never_return 23 jump 23
 
+it "… hides none of the later ones, which are deeper in the stack"
+run env SIM_LATENCY_US=cudaMalloc=200000 cudatrace $attach -e cudaMalloc -Sjc "$bin/jump 3 5"
+calls_are 5 cudaMalloc
+json 1 '.type == "lost" and .lost == 3'
+
 # alone, as a tool that traces all has return probes in this program, too, and these end it
 it_alone "a call that a C++ exception goes through"
 if [ "$attach" = '--attach inject' ]; then

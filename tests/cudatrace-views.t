@@ -34,6 +34,19 @@ json 1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == n
 equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/out")" 1
 equal "$(jq -s 'map(select(.type == "stack" and .func == "cudaFree").pid | numbers) | unique | length' "$tmp/out")" 2
 
+it "--summary counts more calls than there is room for records; of each thread, process and execution"
+run cudatrace -S -jc "$bin/mem launch 300007 thread '(' launch 10007 ')' thread '(' malloc 13 64 ')' join forkexec '(' fail 7 launch 23 ')'"
+json 1 '.func == "cudaLaunchKernel" and .calls == 310037 and .errors == 0 and .pid == null and .comm == null'
+json 1 '.func == "cudaMalloc" and .calls == 20 and .errors == 7 and .pid == null and .min_ns <= .max_ns and .total_ns >= 13 * .min_ns + .max_ns'
+json 2 true
+silent
+run cudatrace -S -jc "$bin/mem loop 13 '(' malloc 3 64 sleep 100 fail 1 ')'"
+json 1 '.func == "cudaMalloc" and .calls == 52 and .errors == 13 and .pid > 1 and .comm == "mem"'
+run cudatrace -S --slower 0.001 -jc "$bin/mem launch 101"
+json 1 '.func == "cudaLaunchKernel" and .calls == 101'
+run cudatrace -S --slower 10000000 -jc "$bin/mem launch 101"
+json 0 true
+
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
 run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and

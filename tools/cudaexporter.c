@@ -253,6 +253,7 @@ static void open_kernels(struct app *app)
 	if (!app->exemplars)
 		bpf_map__set_max_entries(app->skel->maps.exemplars, 1);
 	if (!wanted) {
+		app->session.probes.outermost_classes = 1 << CUDA_LAUNCH;
 		bpf_map__set_max_entries(app->skel->maps.counts, 1);
 		bpf_map__set_max_entries(app->skel->maps.quick, 1);
 		return;

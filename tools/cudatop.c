@@ -498,6 +498,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->export_nccl = true;
 	t->skel->rodata->export_kernels = t->kernels;
+	t->session.probes.outermost_classes = t->kernels ? 0 : 1 << CUDA_LAUNCH;
 	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
 	t->skel->rodata->overhead_wanted = probe_budget_wanted(&t->session.probes, &t->overhead);
 	bpf_program__set_autoload(t->skel->progs.export_switch, false);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "abi/launch.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "cli/out.h"
@@ -11,6 +12,7 @@
 #include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
+#include "model/aggregate.h"
 #include "model/inflight.h"
 #include "session/tool.h"
 #include "kernels/executions.h"
@@ -47,9 +49,14 @@ struct tracer {
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
+	struct aggregates counted;
+	unsigned long long collect_at;	/* ns: the next time */
 	struct cudatrace_bpf *skel;
 	int color;		/* enum color_when */
 };
+
+/* With --json each process is counted for itself: they must not fill the probes' table. */
+static const unsigned long long COLLECT_NS = 1000000000;
 
 static void on_scanned(void *ctx, int pid)
 {
@@ -103,6 +110,13 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_devices = t->trace.devices;
 	t->skel->rodata->trace_captures = t->trace.marks_captured;
 	t->skel->rodata->trace_all_devices = t->trace.tree || t->trace.unchecked;
+	t->skel->rodata->trace_counts = t->trace.counts;
+	t->skel->rodata->aggregate_pids = t->session.json;
+	if (t->trace.counts) {
+		t->counted.other_records = true;
+		aggregate_prepare(&t->counted, t->skel->obj, NULL, &t->session.processes);
+		t->session.processes.keeps_ended = true;
+	}
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
 		die(errno, "cannot resize the function table");
 	return t->skel;
@@ -160,13 +174,34 @@ static void show_inflight(struct tracer *t)
 	inflight_view(&t->inflight);
 }
 
+static int record(void *ctx, void *data, size_t size)
+{
+	struct tracer *t = ctx;
+
+	return trace_record(&t->trace, data, size);
+}
+
+static void collect(struct tracer *t)
+{
+	unsigned int epoch = aggregate_flip(&t->skel->bss->aggregate_epoch);
+
+	aggregate_collect(&t->counted, t->skel->maps.aggregates, epoch);
+	for (const struct aggregate *g = t->counted.groups; g; g = g->hh.next)
+		trace_counted(&t->trace, g);
+	aggregate_clear(&t->counted);
+	process_tidy(&t->session.processes);
+	t->collect_at = clock_ns() + COLLECT_NS;
+}
+
 static bool tick(void *ctx)
 {
-	struct trace *t = ctx;
+	struct tracer *t = ctx;
 
-	if (t->gpu_time)
-		gpu_time_tick(&t->gpu.time);
-	return !trace_done(t);
+	if (t->trace.gpu_time)
+		gpu_time_tick(&t->trace.gpu.time);
+	if (t->trace.counts && clock_ns() >= t->collect_at)
+		collect(t);
+	return !trace_done(&t->trace);
 }
 
 static int stop(void *ctx, int sig)
@@ -174,6 +209,8 @@ static int stop(void *ctx, int sig)
 	struct tracer *t = ctx;
 
 	trace_tree_end(&t->trace.trees, -1);
+	if (t->trace.counts)
+		collect(t);
 	if (t->trace.summary)
 		trace_summary_print(&t->trace.calls);
 	if (t->trace.summary && t->trace.lines.stacks && !t->trace.folded)
@@ -195,6 +232,7 @@ static int finish(void *ctx, int status)
 	if (t->trace.timeline.out.file && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
 	inflight_free(&t->inflight);
+	aggregate_free(&t->counted);
 	trace_free(&t->trace);
 	executions_free(t->trace.programs);
 	return status;
@@ -205,7 +243,7 @@ int main(int argc, char **argv)
 	struct tracer tracer = {
 		.trace.names = KERNEL_BRIEF, .trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
 		.session = SESSION_INIT, .trace.profile = PROFILE_INIT(&called, &tracer.session.processes),
-		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
+		.events = { .record = record, .tick = tick, .ctx = &tracer },
 	};
 	struct trace *trace = &tracer.trace;
 	const unsigned none = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #include <asm/unistd.h>
 #include <stddef.h>
+#include "machine/stub_frame.h"
 #include "userspace/task.h"
 
 __thread struct inject_self inject_self;
@@ -126,6 +127,13 @@ __attribute__((cold)) void inject_begin_slowly(__u64 here)
 		inject_self.stack_end = inject_stack_end(here);
 	inject_self.pages = 0;
 	inject_self.now = 0;
+}
+
+bool inject_armed(__u64 entry, __u64 sp)
+{
+	if (!inject_now.task || sp < inject_self.stack_low || sp >= entry || entry > inject_self.stack_top)
+		return false;
+	return *(const volatile __u64 *)(entry - STUB_MARK) == (INJECT_STUB_MAGIC ^ entry);
 }
 
 __u32 inject_random(void)

@@ -54,6 +54,9 @@ struct trace_function {
 	struct trace_read reads[TRACE_READS];
 };
 
+/* The series of calls that are counted: abi/aggregate.h. */
+enum { TRACE_SUCCEEDED, TRACE_FAILED };
+
 /* Values of trace_event.head.kind. */
 enum trace_what {
 	TRACE_CALL,	/* a call, sent at its return */

@@ -19,7 +19,7 @@
 #define INJECT_SOCKETS "CUDA_BPF_TOOLS_INJECT"
 
 enum {
-	INJECT_VERSION = 5,
+	INJECT_VERSION = 6,
 	INJECT_PAGE = LARGEST_PAGE,	/* whatever the kernel's is: the libraries' sections are aligned to it */
 	INJECT_MAPS = 48,
 	INJECT_MAP_NAME = 32,
@@ -42,6 +42,7 @@ struct inject_map {
 enum inject_function_flags {
 	INJECT_RETURNS = 1,		/* its return may be wanted */
 	INJECT_OFF = 2,			/* not probed now: the tool changes this while it traces, in the shared memory */
+	INJECT_OUTERMOST = 4,		/* in a call of a function with this flag, it has nothing to do for another one */
 	INJECT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
 	INJECT_STACK_MASK = 0xff,	/* a variable number of them */
 };

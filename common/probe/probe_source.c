@@ -30,6 +30,7 @@ static struct function get(const struct probes *p, int id)
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
 		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .attach_last = fn->class == CUDA_ALLOC,
 		.helper_only = p->helper_classes & 1u << fn->class,
+		.outermost = cuda_fn_in(fn, p->outermost_classes) && !cuda_fn_in(fn, CUDA_DEVICE_CLASSES) && !fn->args.loads,
 		.detachable = (fn->lib == CUDA_RT && p->detachable_classes & 1u << fn->class) || cuda_fn_in(fn, p->late_classes) ||
 			      is_shed(p, fn),
 	};

@@ -14,6 +14,7 @@ struct function {
 	bool returns;		/* has a return probe; a session program decides at each entry */
 	bool attach_last;		/* probed after the others */
 	bool helper_only;		/* probed to learn of other calls: the tool does not show it */
+	bool outermost;		/* a call of it inside that of another such function is none for the tool: with inject no program runs */
 	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle(), uprobes_shed() */
 };
 
@@ -30,7 +31,8 @@ struct probe_source {
 
 /* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted,
  * return_classes those with a return probe, helper_classes those that the tool does not show,
- * detachable_classes those of the runtime that toggle, late_classes those that do not begin attached.  In
+ * detachable_classes those of the runtime that toggle, late_classes those that do not begin attached, outermost_classes those of which
+ * the outermost call counts alone.  In
  * a running process an allocation must not be seen before its free can be, so allocations are
  * probed last. */
 extern const struct probe_source cuda_probe_source;

@@ -23,7 +23,7 @@ struct probes {
 	struct attacher attacher;
 	const struct probe_source *source;
 	/* masks, for cuda_probe_source; late_classes: attached in a process once uprobes_late() is called for it */
-	unsigned classes, return_classes, helper_classes, detachable_classes, late_classes;
+	unsigned classes, return_classes, helper_classes, detachable_classes, late_classes, outermost_classes;
 	bool sheds;		/* kernel launches toggle in both layers: see uprobes_shed() */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */

@@ -4,5 +4,8 @@
 
 void process_progs_prepare(struct bpf_object *obj, bool wanted)
 {
-	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, "process_exit"), wanted);
+	struct bpf_program *exits = bpf_object__find_program_by_name(obj, "process_exit");
+
+	if (exits)
+		bpf_program__set_autoload(exits, wanted);
 }

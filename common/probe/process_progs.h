@@ -5,8 +5,8 @@
 
 struct bpf_object;
 
-/* Call between open and load: selects whether to load the program of bpf/lib/processes.bpf.h that reports
- * processes that exit, which call stacks need.  That of exec is always loaded: it also drops what threads keep. */
+/* Call between open and load: selects whether to load the program of bpf/lib/processes.bpf.h that reports processes that exit, which
+ * call stacks need, if the object has it.  That of exec is always loaded: it also drops what threads keep. */
 void process_progs_prepare(struct bpf_object *obj, bool wanted);
 
 #endif

@@ -193,7 +193,7 @@ static struct shmmap_function *list_functions(const struct probes *p, int *n)
 	for (int id = 0; id < p->source->n; id++) {
 		struct function fn = p->source->get(p, id);
 		const char *from = is_wanted(p, &fn) ? jumps_into(p, fn.name) : NULL;
-		unsigned flags = (fn.returns ? INJECT_RETURNS : 0) | stack_flags(fn.name);
+		unsigned flags = (fn.returns ? INJECT_RETURNS : 0) | (fn.outermost ? INJECT_OUTERMOST : 0) | stack_flags(fn.name);
 
 		if (is_wanted(p, &fn))
 			list[(*n)++] = (struct shmmap_function){ fn.name, id, fn.lib, flags };

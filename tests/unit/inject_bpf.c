@@ -218,6 +218,25 @@ static void __attribute__((noinline)) check_stack(void)
 	check(bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK | 1) < 0, "a stack that cannot be read has none");
 }
 
+/* On the stack that the thread is on, and elsewhere. */
+static void __attribute__((noinline)) check_armed(void)
+{
+	struct { struct stub_frame stub; char caller[64]; } here = { .stub.mark = 0 }, *there = malloc(sizeof(*there));
+	const __u64 entry = (unsigned long)here.caller - CALL_POPS, other = (unsigned long)there->caller - CALL_POPS;
+	const __u64 sp = entry - 8;	/* what is deeper than the programs that have run is unchecked */
+	volatile __u64 *mark = &here.stub.mark;
+
+	check(!inject_armed(entry, sp), "a stub without a mark has returned");
+	*mark = INJECT_STUB_MAGIC ^ entry;
+	check(inject_armed(entry, sp), "one with its mark has not");
+	check(!inject_armed(entry, inject_self.stack_low - 8), "but from an unchecked part of the stack that is not known");
+	check(!inject_armed(entry, entry), "which is no outer one of the same place");
+	there->stub.mark = INJECT_STUB_MAGIC ^ other;
+	check(!inject_armed(other, other - 4096) && !inject_armed(other, sp), "nor is one elsewhere than on the thread's stack");
+	check(!inject_armed(~0ull, sp) && !inject_armed(8, sp), "or nowhere");
+	free(there);
+}
+
 static double ns_of(int (*session)(void *), int rounds)
 {
 	clock_t start = clock();
@@ -250,6 +269,7 @@ int main(int argc, char **argv)
 	session = program("cuda_session");
 	check(session && !strcmp(inject_name, "cudamemcpysize"), "the table has the program");
 	thread_begin(m);
+	inject_now.stack = (unsigned long)argv;
 	check(!copy(session, 4096, 1, 0), "a copy's return is wanted");
 	check(!copy(session, 1000, 1, 0), "and the next one's");
 	check(!copy(session, 1000, 2, 0), "and one in another direction");
@@ -262,6 +282,7 @@ int main(int argc, char **argv)
 	check_threads(m, session, slots);
 	check_reads();
 	check_stack();
+	check_armed();
 	if (argc > 1 && !strcmp(argv[1], "time"))
 		printf("%.1f ns\n", ns_of(session, 5000000));
 	shmmap_destroy(m);

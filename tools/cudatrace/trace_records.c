@@ -5,6 +5,7 @@
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
+#include "model/aggregate.h"
 #include "proc/process_table.h"
 #include "sym/syms.h"
 
@@ -48,24 +49,49 @@ static bool is_quick(const struct trace *t, const struct trace_call *call)
 	return trace_duration(call) < (unsigned long)t->slower;
 }
 
-/* Return true if the call shows that its program uses its device: most programs that use only one begin
+/* Return true if a call of the function shows that its program uses the device: most programs that use only one begin
  * by choosing it. */
-static bool uses_device(const struct trace_call *call)
+static bool uses_device(const struct trace_function *function, unsigned int device)
 {
-	int role = call->function->role - 1;
+	int role = function->role - 1;
 
-	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
+	return device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
+}
+
+static void summarize(struct trace *t, const struct trace_call *call, bool uses)
+{
+	const struct trace_event *e = call->event;
+	const unsigned long long ns = trace_duration(call);
+
+	trace_summary_add(&t->calls, &(struct trace_calls){
+		.id = e->id, .device = e->device, .pid = e->head.pid, .comm = e->comm, .container = call->container,
+		.n = 1, .errors = call->failed, .total = ns, .least = ns, .most = ns }, uses);
+}
+
+void trace_counted(struct trace *t, const struct aggregate *calls)
+{
+	const unsigned int id = calls->key.key, device = calls->key.device;
+
+	if (!calls->count || id >= (unsigned)cuda_protos_n)	/* programs may have written it */
+		return;
+	trace_summary_add(&t->calls, &(struct trace_calls){
+		.id = id, .device = device, .pid = calls->key.pid, .comm = calls->comm,
+		.container = calls->key.pid ? process_container(t->processes, calls->key.pid) : NULL,
+		.n = calls->count, .errors = calls->key.series == TRACE_FAILED ? calls->count : 0,
+		.total = calls->sum, .least = calls->least, .most = calls->most }, uses_device(&t->functions[id], device));
 }
 
 static void show(struct trace *t, const struct trace_call *call)
 {
+	const bool uses = uses_device(call->function, call->event->device);
+
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
 	t->shown += call->event->head.kind != TRACE_ENTER || t->no_returns;
-	if (uses_device(call))
+	if (uses)
 		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)
-		trace_summary_add(&t->calls, call, uses_device(call));
+		summarize(t, call, uses);
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (call->event->head.kind != TRACE_ENTER)

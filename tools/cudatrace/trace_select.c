@@ -234,6 +234,19 @@ static bool is_helper(const struct trace *t, const struct cuda_proto *p)
 	return is_device_only(t, p) || is_capture_only(t, p);
 }
 
+/* Return true if inside a shown or hidden call it is a part, and not needed for anything else. */
+static bool is_outermost(const struct trace *t, const struct cuda_proto *p)
+{
+	const unsigned char selected = t->selected[p - cuda_protos];
+	const struct cuda_fn *fn = trace_role(p);
+
+	if (t->tree || t->no_returns || (selected != TRACE_SELECTED && selected != TRACE_EXCLUDED) || is_needed(t, p))
+		return false;
+	if ((p->lib != CUDA_RT && p->lib != CUDA_DRV) || (t->allocations && trace_changes_held(p)))
+		return false;
+	return !fn || !(cuda_fn_in(fn, CUDA_DEVICE_CLASSES) || cuda_fn_captures(fn) || fn->class == CUDA_NAME);
+}
+
 static int find(const void *ctx, const char *symbol)
 {
 	(void)ctx;
@@ -249,6 +262,7 @@ static struct function get(const struct probes *probes, int id)
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns && !(is_helper(t, p) && class_of(p) == CUDA_EVENT),
 		.wanted = t->selected[id] || is_needed(t, p) || is_helper(t, p),
 		.helper_only = is_helper(t, p),
+		.outermost = is_outermost(t, p),
 	};
 }
 
@@ -341,6 +355,7 @@ void trace_prepare(struct trace *t)
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
 	t->allocations = shows_allocations(t);
+	t->counts = t->summary && !(t->chrome || t->folded || t->tree || t->only_firsts || t->lines.stacks || t->profile.path || t->max);
 	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
 	t->marks_captured = !(t->no_returns || t->unchecked) && (t->chrome || !(t->folded || t->summary)) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;

@@ -2,14 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "api/cuda_protos.h"
 #include "base/die.h"
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/stack_sums.h"
+#include "proc/cgroup.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
-#include "cudatrace/trace_call.h"
 #include "cudatrace/trace_summary.h"
 
 struct summary_row {
@@ -40,47 +41,45 @@ static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ 0 }
 };
 
-static struct summary_row *row_of(struct trace_summary *s, const struct trace_event *e)
+static struct summary_row *row_of(struct trace_summary *s, const struct trace_calls *calls)
 {
-	struct summary_row **rows = &s->rows[e->device % (DEVICES + 1)];
+	struct summary_row **rows = &s->rows[calls->device % (DEVICES + 1)];
 
 	if (!*rows)
 		*rows = xcalloc(cuda_protos_n, sizeof(**rows));
-	return &(*rows)[e->id];
+	return &(*rows)[calls->id];
 }
 
-static void set_process(struct summary_row *r, const struct trace_call *call)
+static void set_process(struct summary_row *r, const struct trace_calls *calls)
 {
-	unsigned long long pid = call->event->head.pid;
-
-	if (r->calls && r->pid != pid) {
+	if (r->calls && r->pid != (unsigned)calls->pid) {
 		r->pid = OUT_NONE;
 		*r->name = *r->in = 0;
 	} else if (!r->calls) {
-		r->pid = pid;
-		memcpy(r->name, call->event->comm, sizeof(r->name) - 1);
-		memcpy(r->in, call->container, sizeof(r->in));
+		r->pid = calls->pid;
+		snprintf(r->name, sizeof(r->name), "%s", calls->comm);
+		snprintf(r->in, sizeof(r->in), "%s", calls->container ?: "");
 	}
 }
 
-void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses)
+void trace_summary_add(struct trace_summary *s, const struct trace_calls *calls, bool uses)
 {
-	struct summary_row *r = row_of(s, call->event);
-	unsigned long long ns = trace_duration(call);
+	struct summary_row *r = row_of(s, calls);
+	const struct cuda_proto *proto = &cuda_protos[calls->id];
 
 	if (uses)
-		devices_see(&s->seen, call->event->device);
-	if (!r->calls || ns < r->least)
-		r->least = ns;
-	if (ns > r->most)
-		r->most = ns;
-	set_process(r, call);
-	r->calls++;
-	r->errors += call->failed;
-	r->total += ns;
-	r->device = call->event->device;
-	r->func = call->proto->name;
-	r->layer = cuda_lib_name(call->proto->lib);
+		devices_see(&s->seen, calls->device);
+	if (!r->calls || calls->least < r->least)
+		r->least = calls->least;
+	if (calls->most > r->most)
+		r->most = calls->most;
+	set_process(r, calls);
+	r->calls += calls->n;
+	r->errors += calls->errors;
+	r->total += calls->total;
+	r->device = calls->device;
+	r->func = proto->name;
+	r->layer = cuda_lib_name(proto->lib);
 }
 
 static int longest_first(const void *a, const void *b)

@@ -6,15 +6,22 @@
 #include "view/columns.h"
 
 struct stack_sums;
-struct trace_call;
 
 struct trace_summary {		/* all zero: no calls */
 	struct summary_row *rows[DEVICES + 1];	/* of each device, by id; NULL: no calls */
 	struct devices_seen seen;	/* several: they have a column; the tool may set it, too */
 };
 
-/* uses: the call shows that its program uses its device. */
-void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses);
+/* Calls of a function, less than cuda_protos_n, on a device by a process. */
+struct trace_calls {
+	unsigned int id, device;
+	int pid;		/* with its name and container, which may be NULL */
+	const char *comm, *container;
+	unsigned long long n, errors, total, least, most;	/* ns */
+};
+
+/* uses: they show that their program uses its device. */
+void trace_summary_add(struct trace_summary *s, const struct trace_calls *calls, bool uses);
 
 /* Prints the table, longest total time first, or one JSON object per function. */
 void trace_summary_print(const struct trace_summary *s);

@@ -129,6 +129,7 @@ struct counted {
 /* A thread's state. */
 struct inject_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
+	__u64 outermost;	/* that of the last call of an INJECT_OUTERMOST function whose return was awaited; 0: it has returned */
 	__u32 epoch;
 	bool blocked;		/* all signals are, except during a wait */
 	__u64 signals;		/* blocked: those that the program blocks */

@@ -67,13 +67,25 @@ static inline __attribute__((always_inline)) bool run(struct injected *a, struct
 	return wanted;
 }
 
+/* Return true if the call is part of one that counts.  That one may have ended by longjmp(). */
+static inline __attribute__((always_inline)) bool is_part(const struct stub_frame *f, const struct stub *s)
+{
+	return inject_here.outermost && s->in->flags & INJECT_OUTERMOST && inject_armed(inject_here.outermost, PT_REGS_SP(&f->regs));
+}
+
 static inline __attribute__((always_inline)) bool enters(struct injected *a, struct stub_frame *f, const struct stub *s)
 {
 	if (!seen(a, s))
 		return false;
 	if (!LIKELY(!inject_here.busy && !a->changes && thread_is_ready(a) && !(inject_now.thread->marks & ~a->marks)) && !may_run(a, f))
 		return false;
-	return run(a, f, s, s->in->flags & INJECT_RETURNS);
+	if (is_part(f, s))
+		return false;
+	if (!run(a, f, s, s->in->flags & INJECT_RETURNS))
+		return false;
+	if (s->in->flags & INJECT_OUTERMOST)
+		inject_here.outermost = PT_REGS_SP(&f->regs);
+	return true;
 }
 
 /* The number of words is a guess: it is limited by the end of the stack. */
@@ -105,6 +117,8 @@ void inject_returned(struct stub_frame *f, const struct stub *s)
 		stub_address_given(a, f);
 	if (!(*stub_why(f) & FOR_PROGRAM) || a->head->ended || !thread_is_ready(a) || interrupts(f))
 		return;
+	if (inject_here.outermost == PT_REGS_SP(&f->regs))
+		inject_here.outermost = 0;
 	stub_returned(f);
 	run(a, f, s, false);
 }

@@ -27,6 +27,10 @@ extern const struct inject_program inject_programs[];
 /* The program cuda_session, which runs at each call: 1 at an entry whose return is not wanted.  regs: machine_regs. */
 int inject_session(void *regs) __attribute__((visibility("hidden")));
 
+/* Return true if a stub that was entered with this stack pointer, on the stack that the thread is on, has not returned.  sp: the
+ * thread's.  May return false if a program has not run on that stack. */
+bool inject_armed(__u64 entry, __u64 sp) __attribute__((visibility("hidden")));
+
 /* The tool's BPF object: cudaleak. */
 extern const char inject_name[];
 

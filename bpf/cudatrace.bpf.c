@@ -25,7 +25,7 @@ struct frame {
 	bool captured;
 	bool first;		/* perhaps the first launch of a kernel: a launch inside is part of it */
 	__u8 held;		/* HELD, INNER */
-	__u64 words[TRACE_WORDS];	/* trace_inflight() does not read them */
+	__u64 words[TRACE_WORDS];
 };
 
 /* The call changes held memory, or is inside one that does. */
@@ -80,7 +80,7 @@ const volatile bool trace_held;		/* held memory is wanted */
 const volatile bool trace_devices;	/* devices are followed */
 const volatile bool trace_captures;	/* what is captured is marked */
 const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
-const volatile bool trace_counts;	/* count the calls, but for the first one of each thread, which is sent */
+const volatile bool trace_aggregate;	/* count the calls, but for the first one of each thread, which is sent */
 
 /* By id; the tool sets the number of entries. */
 struct {
@@ -107,6 +107,8 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 
 	if (f) {
 		storage_show(&threads, task, f, offsetof(struct frame, words));
+		if (!trace_aggregate)	/* for the record of an unfinished call */
+			storage_show(&threads, task, f->words, sizeof(f->words));
 		storage_show(&threads, task, &t->data.frames.sp[f - t->data.frame], sizeof(t->data.frames.sp[0]));
 	}
 	ordered();
@@ -428,10 +430,11 @@ static __always_inline bool is_sent(const struct trace_function *fn, const struc
 
 /* ---- Calls that are counted: only their numbers and times are wanted */
 
-/* From the first call, user space knows the process. */
+/* From the first call, user space knows the process.  In the copies that trace_exit() has with --attach inject no program is
+ * known: an unfinished call is sent. */
 static __always_inline bool is_counted(const struct thread *t)
 {
-	return trace_counts && t->program;
+	return trace_aggregate && t->program;
 }
 
 VERIFIED_ONCE int count(__u32 id, __u32 device, __u64 ns, bool failed)

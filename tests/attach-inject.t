@@ -285,6 +285,8 @@ calls cudaMalloc,cudaLaunchHostFunc "$bin/inject" thread-exit 503
 status 0
 calls_are 503 cudaMalloc
 sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
+run cudatrace $attach -je cudaLaunchHostFunc -- "$bin/inject" thread-exit 1
+json 1 '.func == "cudaLaunchHostFunc" and .ret == null and .args.fn != "0x0" and .args.fn != null'
 
 it "a call that is left by longjmp()"
 never_return 23 jump 23

@@ -49,13 +49,13 @@ struct tracer {
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
-	struct aggregates counted;
+	struct aggregates aggregates;
 	unsigned long long collect_at;	/* ns: the next time */
 	struct cudatrace_bpf *skel;
 	int color;		/* enum color_when */
 };
 
-/* With --json each process is counted for itself: they must not fill the probes' table. */
+/* With --json each process is counted for itself: they must not fill the probes' table, nor be gone for long. */
 static const unsigned long long COLLECT_NS = 1000000000;
 
 static void on_scanned(void *ctx, int pid)
@@ -110,12 +110,15 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_devices = t->trace.devices;
 	t->skel->rodata->trace_captures = t->trace.marks_captured;
 	t->skel->rodata->trace_all_devices = t->trace.tree || t->trace.unchecked;
-	t->skel->rodata->trace_counts = t->trace.counts;
+	t->skel->rodata->trace_aggregate = t->trace.aggregate;
 	t->skel->rodata->aggregate_pids = t->session.json;
-	if (t->trace.counts) {
-		t->counted.other_records = true;
-		aggregate_prepare(&t->counted, t->skel->obj, NULL, &t->session.processes);
-		t->session.processes.keeps_ended = true;
+	if (t->trace.aggregate) {
+		t->aggregates.other_records = true;
+		aggregate_prepare(&t->aggregates, t->skel->obj, NULL, &t->session.processes);
+		t->session.processes.keeps_ended = t->session.json;
+	} else {
+		bpf_map__set_max_entries(t->skel->maps.aggregates, 1);
+		bpf_map__set_max_entries(t->skel->maps.aggregate_slots, 1);
 	}
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
 		die(errno, "cannot resize the function table");
@@ -185,10 +188,10 @@ static void collect(struct tracer *t)
 {
 	unsigned int epoch = aggregate_flip(&t->skel->bss->aggregate_epoch);
 
-	aggregate_collect(&t->counted, t->skel->maps.aggregates, epoch);
-	for (const struct aggregate *g = t->counted.groups; g; g = g->hh.next)
+	aggregate_collect(&t->aggregates, t->skel->maps.aggregates, epoch);
+	for (const struct aggregate *g = t->aggregates.groups; g; g = g->hh.next)
 		trace_counted(&t->trace, g);
-	aggregate_clear(&t->counted);
+	aggregate_clear(&t->aggregates);
 	process_tidy(&t->session.processes);
 	t->collect_at = clock_ns() + COLLECT_NS;
 }
@@ -199,7 +202,8 @@ static bool tick(void *ctx)
 
 	if (t->trace.gpu_time)
 		gpu_time_tick(&t->trace.gpu.time);
-	if (t->trace.counts && clock_ns() >= t->collect_at)
+	if (t->trace.aggregate && t->session.json &&
+	    (clock_ns() >= t->collect_at || aggregate_is_crowded(&t->aggregates, t->skel->bss->aggregate_epoch)))
 		collect(t);
 	return !trace_done(&t->trace);
 }
@@ -209,7 +213,7 @@ static int stop(void *ctx, int sig)
 	struct tracer *t = ctx;
 
 	trace_tree_end(&t->trace.trees, -1);
-	if (t->trace.counts)
+	if (t->trace.aggregate)
 		collect(t);
 	if (t->trace.summary)
 		trace_summary_print(&t->trace.calls);
@@ -232,7 +236,7 @@ static int finish(void *ctx, int status)
 	if (t->trace.timeline.out.file && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
 	inflight_free(&t->inflight);
-	aggregate_free(&t->counted);
+	aggregate_free(&t->aggregates);
 	trace_free(&t->trace);
 	executions_free(t->trace.programs);
 	return status;
@@ -242,6 +246,7 @@ int main(int argc, char **argv)
 {
 	struct tracer tracer = {
 		.trace.names = KERNEL_BRIEF, .trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
+		.trace.calls.processes = &tracer.session.processes,
 		.session = SESSION_INIT, .trace.profile = PROFILE_INIT(&called, &tracer.session.processes),
 		.events = { .record = record, .tick = tick, .ctx = &tracer },
 	};

@@ -42,7 +42,7 @@ struct inject_map {
 enum inject_function_flags {
 	INJECT_RETURNS = 1,		/* its return may be wanted */
 	INJECT_OFF = 2,			/* not probed now: the tool changes this while it traces, in the shared memory */
-	INJECT_OUTERMOST = 4,		/* in a call of a function with this flag, it has nothing to do for another one */
+	INJECT_OUTERMOST = 4,		/* a call inside one of another function with this flag is ignored */
 	INJECT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
 	INJECT_STACK_MASK = 0xff,	/* a variable number of them */
 };

@@ -180,6 +180,17 @@ static void join_shown(struct aggregates *aggregates)
 	}
 }
 
+/* Of the 8,192 that a user may have: AGGREGATES in bpf/lib/aggregate_counts.bpf.h. */
+enum { CROWD = 1024 };
+
+bool aggregate_is_crowded(const struct aggregates *aggregates, unsigned int epoch)
+{
+	size_t size;
+	const struct shares *shares = bpf_map__initial_value(aggregates->shares, &size);
+
+	return *(const volatile unsigned long long *)&shares[epoch & 1].used > CROWD;
+}
+
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch)
 {
 	struct bpf_map *slots = aggregates->slots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Groups of calls since the last report, as bpf/lib/aggregate.bpf.h counts or sends them. */
+/* Groups of calls since the last report, as bpf/lib/aggregate_counts.bpf.h counts and bpf/lib/aggregate.bpf.h sends them. */
 #ifndef MODEL_AGGREGATE_H
 #define MODEL_AGGREGATE_H
 #include <stdbool.h>
@@ -61,6 +61,9 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 /* Adds what the kernel counted in an epoch to the groups: from the slots, and the rest from the
  * map "aggregates".  Then joins groups whose stacks look the same. */
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch);
+
+/* Return true if the kernel has counted so many groups in the epoch that they should be collected, before one is not counted. */
+bool aggregate_is_crowded(const struct aggregates *aggregates, unsigned int epoch);
 
 /* Adds a call from its record, unless there are too many groups.  Returns false if it is none: records that a
  * program has written itself are untrusted. */

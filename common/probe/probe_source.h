@@ -14,7 +14,7 @@ struct function {
 	bool returns;		/* has a return probe; a session program decides at each entry */
 	bool attach_last;		/* probed after the others */
 	bool helper_only;		/* probed to learn of other calls: the tool does not show it */
-	bool outermost;		/* a call of it inside that of another such function is none for the tool: with inject no program runs */
+	bool outermost;		/* a call inside one of another such function is ignored: with inject no program runs */
 	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle(), uprobes_shed() */
 };
 

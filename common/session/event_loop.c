@@ -257,17 +257,18 @@ static bool has_time(struct event_loop *e)
 static void handle_last(struct event_loop *e)
 {
 	long size = e->ring ? bpf_map__max_entries(e->ring) : 0, left = size + RECORD_QUEUE_MAX;
+	const bool stopped = e->stopped;
 	int n = 0;
 
-	if (e->stopped)		/* all that is in the ring buffer, after the queue */
+	if (stopped)		/* all that is in the ring buffer, after the queue */
 		record_queue_fill(e->queue, e->queue->tail + size);
-	if (e->stopped && record_queue_bytes(e->queue) > RECORD_QUEUE_FEW)
+	if (stopped && record_queue_bytes(e->queue) > RECORD_QUEUE_FEW)
 		record_queue_favor_few(e->queue);
 	while ((n++ < LAST_FEW || n % RECORD_QUEUE_CLOCK || has_time(e)) && record_queue_handle(e->queue, &left))
 		;
 	if (!e->stopped)
 		return;
-	record_queue_fill(e->queue, RECORD_QUEUE_MAX);
+	record_queue_fill(e->queue, stopped ? RECORD_QUEUE_MAX : e->queue->tail + size);
 	e->lost_then[LOST_LATE] = record_queue_drop(e->queue);
 }
 

@@ -64,7 +64,7 @@ static void summarize(struct trace *t, const struct trace_call *call, bool uses)
 	const unsigned long long ns = trace_duration(call);
 
 	trace_summary_add(&t->calls, &(struct trace_calls){
-		.id = e->id, .device = e->device, .pid = e->head.pid, .comm = e->comm, .container = call->container,
+		.id = e->id, .device = e->device, .pid = e->head.pid, .comm = e->comm,
 		.n = 1, .errors = call->failed, .total = ns, .least = ns, .most = ns }, uses);
 }
 
@@ -76,7 +76,6 @@ void trace_counted(struct trace *t, const struct aggregate *calls)
 		return;
 	trace_summary_add(&t->calls, &(struct trace_calls){
 		.id = id, .device = device, .pid = calls->key.pid, .comm = calls->comm,
-		.container = calls->key.pid ? process_container(t->processes, calls->key.pid) : NULL,
 		.n = calls->count, .errors = calls->key.series == TRACE_FAILED ? calls->count : 0,
 		.total = calls->sum, .least = calls->least, .most = calls->most }, uses_device(&t->functions[id], device));
 }
@@ -115,10 +114,9 @@ static bool is_shown(const struct trace *t, const struct trace_call *call)
 	       (t->unchecked && trace_checks_errors(call->proto));
 }
 
-int trace_record(void *ctx, void *data, size_t size)
+int trace_record(struct trace *t, const void *data, size_t size)
 {
 	const struct trace_event *e = data;
-	struct trace *t = ctx;
 	struct trace_call call;
 
 	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {

@@ -37,7 +37,7 @@ struct trace {			/* all zero except the options and sums */
 	bool only_firsts;	/* of some launches, only the first one of each kernel */
 	bool devices;		/* the device of each call is found */
 	bool marks_captured;	/* and whether it is captured */
-	bool counts;		/* only numbers and times of calls are wanted: the probes count them */
+	bool aggregate;		/* only numbers and times of calls are wanted: the probes count them */
 	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
 	struct captures captures;	/* set by the tool */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
@@ -57,8 +57,8 @@ struct trace {			/* all zero except the options and sums */
 	struct trace_firsts firsts;
 };
 
-/* Handles a record, ctx is a struct trace. */
-int trace_record(void *ctx, void *data, size_t size);
+/* Handles a record of the probes. */
+int trace_record(struct trace *t, const void *data, size_t size);
 
 /* Adds calls that the probes have counted to the summary, of one process or, if its pid is 0, of any. */
 struct aggregate;

@@ -240,7 +240,7 @@ static bool is_outermost(const struct trace *t, const struct cuda_proto *p)
 	const unsigned char selected = t->selected[p - cuda_protos];
 	const struct cuda_fn *fn = trace_role(p);
 
-	if (t->tree || t->no_returns || (selected != TRACE_SELECTED && selected != TRACE_EXCLUDED) || is_needed(t, p))
+	if (t->tree || (selected != TRACE_SELECTED && selected != TRACE_EXCLUDED) || is_needed(t, p))
 		return false;
 	if ((p->lib != CUDA_RT && p->lib != CUDA_DRV) || (t->allocations && trace_changes_held(p)))
 		return false;
@@ -355,7 +355,7 @@ void trace_prepare(struct trace *t)
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
 	t->allocations = shows_allocations(t);
-	t->counts = t->summary && !(t->chrome || t->folded || t->tree || t->only_firsts || t->lines.stacks || t->profile.path || t->max);
+	t->aggregate = t->summary && !(t->chrome || t->folded || t->tree || t->only_firsts || t->lines.stacks || t->profile.path || t->max);
 	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
 	t->marks_captured = !(t->no_returns || t->unchecked) && (t->chrome || !(t->folded || t->summary)) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;

@@ -9,6 +9,7 @@
 #include "cli/row.h"
 #include "model/stack_sums.h"
 #include "proc/cgroup.h"
+#include "proc/process_table.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
 #include "cudatrace/trace_summary.h"
@@ -50,15 +51,15 @@ static struct summary_row *row_of(struct trace_summary *s, const struct trace_ca
 	return &(*rows)[calls->id];
 }
 
-static void set_process(struct summary_row *r, const struct trace_calls *calls)
+static void set_process(const struct trace_summary *s, struct summary_row *r, const struct trace_calls *calls)
 {
-	if (r->calls && r->pid != (unsigned)calls->pid) {
+	if (r->calls && r->pid != calls->pid) {
 		r->pid = OUT_NONE;
 		*r->name = *r->in = 0;
 	} else if (!r->calls) {
 		r->pid = calls->pid;
 		snprintf(r->name, sizeof(r->name), "%s", calls->comm);
-		snprintf(r->in, sizeof(r->in), "%s", calls->container ?: "");
+		snprintf(r->in, sizeof(r->in), "%s", (calls->pid ? process_container(s->processes, calls->pid) : NULL) ?: "");
 	}
 }
 
@@ -73,7 +74,7 @@ void trace_summary_add(struct trace_summary *s, const struct trace_calls *calls,
 		r->least = calls->least;
 	if (calls->most > r->most)
 		r->most = calls->most;
-	set_process(r, calls);
+	set_process(s, r, calls);
 	r->calls += calls->n;
 	r->errors += calls->errors;
 	r->total += calls->total;

@@ -5,18 +5,20 @@
 #include "abi/device.h"
 #include "view/columns.h"
 
+struct process_table;
 struct stack_sums;
 
-struct trace_summary {		/* all zero: no calls */
+struct trace_summary {		/* all zero but processes: no calls */
 	struct summary_row *rows[DEVICES + 1];	/* of each device, by id; NULL: no calls */
+	struct process_table *processes;	/* the session's */
 	struct devices_seen seen;	/* several: they have a column; the tool may set it, too */
 };
 
 /* Calls of a function, less than cuda_protos_n, on a device by a process. */
 struct trace_calls {
 	unsigned int id, device;
-	int pid;		/* with its name and container, which may be NULL */
-	const char *comm, *container;
+	unsigned int pid;	/* with its name; 0: not known */
+	const char *comm;
 	unsigned long long n, errors, total, least, most;	/* ns */
 };
 

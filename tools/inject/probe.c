@@ -85,6 +85,8 @@ static inline __attribute__((always_inline)) bool enters(struct injected *a, str
 		return false;
 	if (s->in->flags & INJECT_OUTERMOST)
 		inject_here.outermost = PT_REGS_SP(&f->regs);
+	else if (PT_REGS_SP(&f->regs) >= inject_here.outermost)	/* that one was left: its mark may be this stub's now */
+		inject_here.outermost = 0;
 	return true;
 }
 

@@ -145,6 +145,7 @@ static bool thread_take(struct injected *a)
 	inject_now.stack = tid == (__u32)a->own ? a->stack : 0;
 	inject_now.shm = &a->shm;
 	inject_now.thread = t;
+	inject_here.outermost = 0;	/* after a fork it is the parent's */
 	inject_here.epoch = epoch;
 	return true;
 }

@@ -13,7 +13,7 @@ struct stub_frame {
 };
 
 enum {
-	STUB_MARK = 24,			/* the mark is so far below its end, which is CALL_POPS above the stack pointer at the entry */
+	STUB_MARK = 24,			/* the mark is so far below the stack pointer at the entry */
 };
 
 /* Why the return is awaited, for the library. */

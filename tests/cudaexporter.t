@@ -346,3 +346,18 @@ is 3145728 '^cuda_memory_held_bytes.*device="unknown",memory="device"'
 is $((6000000 - 3145728)) "^cuda_memory_unaccounted_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
 is none '^cuda_memory_unaccounted_bytes.*GPU-aaaa'
 go
+
+# wakes: how often the exporter and its server have been woken
+wakes() { cat "/proc/$tracer/task/"*/status "/proc/$server/task/"*/status | awk '/^voluntary/ { n += $2 } END { print n }'; }
+
+# programs of other tests that map CUDA's files wake it
+it_alone "where nothing happens, the exporter and its server look around a few times a second"
+tool cudaexporter --web.listen-address 127.0.0.1:0
+server=$(awk '{ print $1 }' "/proc/$tracer/task/$tracer/children")
+equal "$(tr '\0' ' ' <"/proc/$server/cmdline" | cut -d ' ' -f 1)" cudaexporter-server
+sleep 2			# of events that came while it began
+before=$(wakes)
+sleep 3
+woken=$(($(wakes) - before))
+[ "$woken" -le 60 ] || no "woken $woken times in 3 seconds"
+[ "$woken" -ge 6 ] || no "woken $woken times in 3 seconds: it sees nobody's end"

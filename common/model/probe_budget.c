@@ -153,16 +153,26 @@ static void snapshot(struct probe_budget *b, const struct budget_group *g)
 	export_maps_read(b->maps, &reader);
 }
 
+/* Reads what estimates are made of, once for each process. */
+static void read_group(struct probe_budget *b, const struct budget_group *g)
+{
+	snapshot(b, g);
+	for (struct budget_process *p = b->processes; p; p = p->hh.next)
+		if (in_group(b, g, p->pid))
+			p->seen = time_of(p);
+}
+
 static void window_begins(struct probe_budget *b, struct budget_group *g)
 {
-	struct launch_time now;
+	static const struct launch_time unknown;
+	const struct budget_process *of;
 
-	snapshot(b, g);
+	read_group(b, g);
 	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
 		if (!in_group(b, g, e->key.pid))
 			continue;
-		now = probe_budget_time(b, e->key.pid);
-		launch_estimate_window(e, &now);
+		of = process_find(b, e->key.pid);
+		launch_estimate_window(e, of ? &of->seen : &unknown);
 	}
 	g->opened = clock_ns();
 	for (struct budget_process *p = b->processes; p; p = p->hh.next) {
@@ -170,22 +180,19 @@ static void window_begins(struct probe_budget *b, struct budget_group *g)
 			continue;
 		p->sampled = true;
 		p->window_ns = 0;
-		p->opened = time_of(p);
+		p->opened = p->seen;
 	}
 }
 
 static void window_ends(struct probe_budget *b, struct budget_group *g)
 {
 	const struct budget_process *p;
-	struct launch_time now;
 
-	snapshot(b, g);
+	read_group(b, g);
 	for (struct launch_estimate *e = b->estimates.all; e; e = e->hh.next) {
 		p = in_group(b, g, e->key.pid) ? process_find(b, e->key.pid) : NULL;
-		if (!p)
-			continue;
-		now = time_of(p);
-		launch_estimate_gap(e, &p->opened, &now);
+		if (p)
+			launch_estimate_gap(e, &p->opened, &p->seen);
 	}
 }
 

@@ -55,7 +55,8 @@ struct tracer {
 	int color;		/* enum color_when */
 };
 
-/* With --json each process is counted for itself: they must not fill the probes' table, nor be gone for long. */
+/* With --json calls are counted by process: their groups must not fill the probes' table, and the container of a process is read
+ * while it lives. */
 static const unsigned long long COLLECT_NS = 1000000000;
 
 static void on_scanned(void *ctx, int pid)

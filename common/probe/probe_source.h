@@ -29,12 +29,10 @@ struct probe_source {
 	int (*find_usdt)(const void *ctx, const char *name);
 };
 
-/* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted,
- * return_classes those with a return probe, helper_classes those that the tool does not show,
- * detachable_classes those of the runtime that toggle, late_classes those that do not begin attached, outermost_classes those of which
- * the outermost call counts alone.  In
- * a running process an allocation must not be seen before its free can be, so allocations are
- * probed last. */
+/* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted, return_classes those with a return
+ * probe, helper_classes those that the tool does not show, detachable_classes those of the runtime that toggle, late_classes those
+ * that do not begin attached, outermost_classes those whose calls inside each other are ignored.  In a running process an allocation
+ * must not be seen before its free can be, so allocations are probed last. */
 extern const struct probe_source cuda_probe_source;
 
 #endif

@@ -17,6 +17,8 @@
 #include "probe/probe_source.h"
 #include "proc/process_table.h"
 
+struct aggregate;
+
 struct trace {			/* all zero except the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
@@ -60,8 +62,7 @@ struct trace {			/* all zero except the options and sums */
 /* Handles a record of the probes. */
 int trace_record(struct trace *t, const void *data, size_t size);
 
-/* Adds calls that the probes have counted to the summary, of one process or, if its pid is 0, of any. */
-struct aggregate;
+/* Adds calls that the probes have counted to the summary; with pid 0 they may be of several processes. */
 void trace_counted(struct trace *t, const struct aggregate *calls);
 
 /* Return true once --max-events calls were shown. */

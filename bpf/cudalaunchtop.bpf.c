@@ -188,7 +188,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 	c = quick_count(&key);
 	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
-	__sync_fetch_and_add(&c->launches, 1);
+	slot_add(slot_is_own(), &c->launches, 1);
 	c->time = bpf_jiffies64();
 	return true;
 }

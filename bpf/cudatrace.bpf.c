@@ -116,7 +116,7 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 }
 
 /* Return true if a call is inside a shown one of the same kind.  NCCL calls CUDA, which does not call NCCL. */
-static __always_inline bool is_part(const struct thread *t, bool nccl)
+APART bool is_part(const struct thread *t, bool nccl)
 {
 	bool part = false;
 
@@ -278,7 +278,7 @@ static __always_inline __u64 capturing_role(const struct trace_function *fn)
 	__u64 role = fn->role - 1;
 	__u32 class, op;
 
-	if (!trace_captures || role >= CUDA_ID_MAX)
+	if (role >= CUDA_ID_MAX)
 		return CUDA_ID_MAX;
 	role = bounded(role, CUDA_ID_MAX - 1);
 	class = cuda_classes[role];
@@ -287,7 +287,7 @@ static __always_inline __u64 capturing_role(const struct trace_function *fn)
 }
 
 /* Call at every entry.  Returns true if the return is wanted to follow captures. */
-static __always_inline bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+APART bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
 	__u64 role = capturing_role(fn);
 	__u32 pid = thread_pid();
@@ -299,13 +299,13 @@ static __always_inline bool follow_capture(struct pt_regs *ctx, struct thread *t
 	       kernel_call_enter(ctx, &t->data.kernels, bounded(role, CUDA_ID_MAX - 1), pid, t->program);
 }
 
-/* Call at every return. */
-static __always_inline void leave_capture(struct pt_regs *ctx, struct thread *t)
+/* Call at the return of such a call. */
+APART void leave_capture(struct pt_regs *ctx, struct thread *t)
 {
 	__u32 pid = thread_pid();
 	bool first;
 
-	if (trace_captures && kernel_call_ends(ctx, &t->data.kernels) && process_known(t, pid, &first))
+	if (process_known(t, pid, &first))
 		kernel_call_leave(ctx, &t->data.kernels, pid, t->program, NULL);
 }
 
@@ -335,7 +335,7 @@ static __always_inline bool is_failure(const struct trace_function *fn, __u32 re
 }
 
 /* Sends a frame's record, of kind what; sp: the stack pointer at its entry. */
-static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
+APART void send(void *ctx, struct thread *t, const struct trace_function *fn,
 				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
 				 bool stack)
 {
@@ -399,7 +399,7 @@ static __always_inline bool in_first(const struct thread *t)
 
 /* Return true if the launch that is entered may be the first one of its kernel.  The driver's launch inside the runtime's is
  * part of that. */
-static __always_inline bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+APART bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
 	const __u64 words[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx) };
 	__u64 func = launched_by(words, fn);
@@ -505,7 +505,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (ours && !(fn->flags & TRACE_HELPER))
 		wanted = enter_call(ctx, t, fn, id);
 	wanted |= follow_device(ctx, t, fn);
-	wanted |= ours && follow_capture(ctx, t, fn);
+	wanted |= ours && trace_captures && follow_capture(ctx, t, fn);
 	return wanted;
 }
 
@@ -523,16 +523,28 @@ static __always_inline __u64 runtime_in_flight(const struct thread *t)
 	return 0;
 }
 
+/* Sends the record of a call that ends, if it is wanted. */
+APART void leave_call(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, bool failed)
+{
+	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !failed)
+		return;
+	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
+		return;
+	if (is_sent(fn, f))
+		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+}
+
 static __always_inline void leave(struct pt_regs *ctx)
 {
 	struct thread *t = link_counts(ctx) ? thread_known() : NULL;
 	struct trace_function *fn;
 	struct frame *f;
+	bool failed;
 	__u64 at;
 
 	if (trace_devices && t && device_ends(ctx, &t->device))
 		device_leave(ctx, &t->device, runtime_in_flight(t));
-	if (t)
+	if (trace_captures && t && kernel_call_ends(ctx, &t->data.kernels))
 		leave_capture(ctx, t);
 	at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 
@@ -543,18 +555,13 @@ static __always_inline void leave(struct pt_regs *ctx)
 	fn = function_of(f->id);
 	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)
 		return;
-	if (f->first && !is_failure(fn, PT_REGS_RC(ctx)))
+	failed = is_failure(fn, PT_REGS_RC(ctx));
+	if (f->first && !failed)
 		launched_add(launched_by(f->words, fn));
-	if (is_counted(t)) {
-		count_call(fn, f, is_failure(fn, PT_REGS_RC(ctx)));
-		return;
-	}
-	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
-		return;
-	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
-		return;
-	if (is_sent(fn, f))
-		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+	if (is_counted(t))
+		count_call(fn, f, failed);
+	else
+		leave_call(ctx, t, fn, f, failed);
 }
 
 /* The thread's outermost shown call, on a wanted device or on an unknown one.  start is set when the

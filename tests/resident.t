@@ -253,29 +253,42 @@ further
 ! grep -q 'cudatrace.so\|cuda-bpf-tools (deleted)' "/proc/$pid/maps" || no "$(grep 'cudatrace.so\|cuda-bpf-tools (del' "/proc/$pid/maps" | head -n 1)"
 ends 0
 
+it "251 threads at the same time call exactly as often as is counted"
+program env "$audit" "$bin/mem" malloc 1 64 wait loop 251 '(' thread '(' sleep 500 malloc 3 64 ')' ')' join wait
+counted 753 --attach=inject
+ends 0
+
+# come_and_go COMMAND...: 11 tools do, with a program of that command
+come_and_go() {
+	program "$@" env "$audit" "$bin/mem" \
+		thread '(' loop 100000000 '(' malloc 1 64 free 1 ')' ')' thread '(' loop 100000000 '(' malloc 1 64 free 1 launch 1 ')' ')' \
+		thread '(' loop 100000000 '(' malloc 1 64 free 1 ')' ')' malloc 1 64 wait
+	for t in cudatrace cudalaunchtop cudaleak cudamallocsnoop cudatrace cudasynclatency cudatrace cudamemcpysize cudalaunchtop cudaleak cudatrace; do
+		case $t in
+		cudatrace) tool cudatrace --attach=inject -jS -e cudaMalloc -p "$pid" ;;
+		*) tool $t --attach=inject -j -p "$pid" ;;
+		esac
+		sleep .2
+		case $t in
+		cudamallocsnoop | cudasynclatency) stop KILL ;;
+		cudatrace)
+			stop
+			[ "$(mallocs)" -gt 0 ] || no "a cudatrace counts nothing"
+			;;
+		*) stop; status 0 ;;
+		esac
+		kill -0 "$pid" || no "the program has ended"
+	done
+	kill -KILL "$pid"
+	wait "$pid"
+	exec 3>&-
+}
+
 it "11 tools come and go, two of them killed, while threads call all the time, and the program goes on"
-program env "$audit" "$bin/mem" \
-	thread '(' loop 100000000 '(' malloc 1 64 free 1 ')' ')' thread '(' loop 100000000 '(' malloc 1 64 free 1 launch 1 ')' ')' \
-	thread '(' loop 100000000 '(' malloc 1 64 free 1 ')' ')' malloc 1 64 wait
-for t in cudatrace cudalaunchtop cudaleak cudamallocsnoop cudatrace cudasynclatency cudatrace cudamemcpysize cudalaunchtop cudaleak cudatrace; do
-	case $t in
-	cudatrace) tool cudatrace --attach=inject -jS -e cudaMalloc -p "$pid" ;;
-	*) tool $t --attach=inject -j -p "$pid" ;;
-	esac
-	sleep .2
-	case $t in
-	cudamallocsnoop | cudasynclatency) stop KILL ;;
-	cudatrace)
-		stop
-		[ "$(mallocs)" -gt 0 ] || no "a cudatrace counts nothing"
-		;;
-	*) stop; status 0 ;;
-	esac
-	kill -0 "$pid" || no "the program has ended"
-done
-kill -KILL "$pid"
-wait "$pid"
-exec 3>&-
+come_and_go
+
+it "the same where the kernel has no membarrier(2)"
+come_and_go "$bin/filtered" -m
 
 # ---- who may ask
 

@@ -60,11 +60,6 @@ struct call {
 #define storage_show_part(to, from, size) ((void)0)
 #endif
 
-/* A function that few calls need: with --attach inject the others then have fewer registers to save. */
-#ifndef RARELY
-#define RARELY static __always_inline
-#endif
-
 /* Where the argument at this place, CALL_REGISTERS + 1 or higher, is; sp: the stack pointer at the entry. */
 static __always_inline __u64 stack_arg_at(__u64 sp, __u64 place)
 {

@@ -11,14 +11,19 @@
 /* Set by the tool.  All zero, the functions below cost nothing. */
 const volatile struct filter filter SEC(".rodata.filter");
 
-/* Return true if the calling thread's calls are to be recorded. */
-static __always_inline bool task_wanted(void)
+APART bool task_passes(void)
 {
 	if (filter.by_uid && (__u32)bpf_get_current_uid_gid() != filter.uid)
 		return false;
 	if (filter.cgroup && !process_is_in_cgroup(filter.level, filter.cgroup))
 		return false;
 	return !filter.by_comm || process_comm_is(filter.comm, FILTER_COMM);
+}
+
+/* Return true if the calling thread's calls are to be recorded. */
+static __always_inline bool task_wanted(void)
+{
+	return !(filter.by_uid || filter.cgroup || filter.by_comm) || task_passes();
 }
 
 /* A tool may first define the type THREAD_DATA: its data of a thread. */
@@ -94,19 +99,25 @@ static __always_inline struct thread *thread_known(void)
 #define CUDA_TIMED(id) true
 #endif
 
+/* Return true if the call that is entered is part of the thread's call in flight. */
+APART bool call_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	/* the same stack: the traced function ended with a jump to another one */
+	if (PT_REGS_SP(ctx) <= t->call.sp && is_armed(t->call.sp)) {
+		if (CUDA_NESTED(ctx, t, id))
+			call_show(t);
+		return true;
+	}
+	lose(LOST_RETURN);
+	return false;
+}
+
 static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	__u64 sp = PT_REGS_SP(ctx);
 
-	if (t->call.sp) {
-		/* the same stack: the traced function ended with a jump to another one */
-		if (sp <= t->call.sp && is_armed(t->call.sp)) {
-			if (CUDA_NESTED(ctx, t, id))
-				call_show(t);
-			return false;
-		}
-		lose(LOST_RETURN);
-	}
+	if (t->call.sp && call_nested(ctx, t, id))
+		return false;
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
@@ -153,11 +164,9 @@ static __always_inline void call_left(void)
 		call_dropped(t);
 }
 
-/* With --attach inject, whether this is a return costs nothing to know, and what is called at an entry and at a return are functions,
- * which have fewer registers to save. */
+/* With --attach inject, whether this is a return costs nothing to know. */
 #ifndef SESSION_RETURNS_CHEAP
 #define SESSION_RETURNS_CHEAP 0
-#define SESSION_PART static __always_inline
 #endif
 
 /* Return true in a session program if this is the return.  The address of the probe is known at
@@ -253,7 +262,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 	}									\
 	return 0;								\
 }										\
-SESSION_PART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)	\
+APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)	\
 {										\
 	const __u64 sp = t->call.sp, place = t->device.place;			\
 	const __u32 on = t->device.device;					\
@@ -266,7 +275,7 @@ SESSION_PART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)	\
 	device_show_changed(t, place, on);					\
 	return !device;								\
 }										\
-SESSION_PART int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
+APART int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
 {										\
 	const __u64 place = t->device.place;					\
 	const __u32 on = t->device.device;					\

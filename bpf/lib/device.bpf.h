@@ -372,13 +372,10 @@ VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 	return 0;
 }
 
-/* Call at every entry.  Returns true if the call concerns devices, and its return is needed. */
-static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
+APART bool device_call_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
 {
 	struct device_call *c = &d->calls[cuda_libs[id] == CUDA_DRV];
 
-	if (!(CUDA_DEVICE_CLASSES & 1u << cuda_classes[id]))
-		return false;
 	c->args[1] = CALL_ARG(ctx, 1);
 	c->args[2] = CALL_ARG(ctx, 2);
 	c->args[3] = CALL_ARG(ctx, 3);
@@ -387,6 +384,12 @@ static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thre
 	c->sp = PT_REGS_SP(ctx);
 	c->id = id;
 	return true;
+}
+
+/* Call at every entry.  Returns true if the call concerns devices, and its return is needed. */
+static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
+{
+	return CUDA_DEVICE_CLASSES & 1u << cuda_classes[id] && device_call_enter(ctx, d, id);
 }
 
 /* Return true if this function is probed only to follow devices. */
@@ -404,7 +407,7 @@ static __always_inline bool device_ends(struct pt_regs *ctx, const struct device
 }
 
 /* Call at such a return. */
-static __always_inline void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
+APART void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
 {
 	bool driver = d->calls[CUDA_DRV].sp == PT_REGS_SP(ctx) - CALL_POPS;
 

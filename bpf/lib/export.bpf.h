@@ -105,7 +105,7 @@ static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct
 
 static __always_inline void count_load(struct thread *t);
 
-static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thread *t)
+APART void export_beside_leave(struct pt_regs *ctx, struct thread *t)
 {
 	if (load_ends(ctx, &t->data.load))
 		count_load(t);
@@ -116,13 +116,35 @@ static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thre
 }
 
 /* A lookup of a kernel may load it; its name is followed with export_kernels only. */
-static __always_inline bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
+RARELY bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
 {
 	const bool loads = task_wanted() && load_enter(ctx, &t->data.load);
 
 	if (!export_kernels && cuda_classes[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)] == CUDA_NAME)
 		return loads;
 	return beside_enter(ctx, t) || loads;
+}
+
+APART bool export_operation_enter(struct pt_regs *ctx, struct thread *t)
+{
+	return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
+}
+
+/* At the entry of a call that is no launch. */
+APART void export_other_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	switch (cuda_classes[id]) {
+	case CUDA_COPY:
+		bytes_enter_copy(&t->call, id, &t->call.data.bytes);
+		return;
+	case CUDA_SYNC:
+		off_cpu_begin(t);
+		return;
+	case CUDA_LOAD:
+		load_enter(ctx, &t->data.load);
+		return;
+	}
+	memory_arguments(&t->call, &cuda_rows[id]);
 }
 
 /* Return true at a function whose probes --max-overhead may detach. */
@@ -133,36 +155,24 @@ static __always_inline bool is_shed(__u64 id)
 
 static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 {
-	const struct cuda_args *row;
 	__u64 id;
 
 	if (is_shed(bounded(cuda_id(ctx), CUDA_ID_MAX - 1)) && !launch_link_counts(ctx, true))
 		return false;
 	if (export_nccl && nccl_call_is(cuda_id(ctx)))
-		return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
+		return export_operation_enter(ctx, t);
 	if (is_beside(ctx))
 		return export_beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return task_wanted() && load_enter(ctx, &t->data.load);
 	t->data.capture = capture_now(t, id);
-	row = &cuda_rows[id];
-	switch (cuda_classes[id]) {
-	case CUDA_LAUNCH:
-		launch_arguments(&t->call, row);
-		t->data.inside = 0;
-		t->data.device = launch_device(t, row);
-		return true;
-	case CUDA_COPY:
-		bytes_enter_copy(&t->call, id, &t->call.data.bytes);
-		return true;
-	case CUDA_SYNC:
-		off_cpu_begin(t);
-		return true;
-	case CUDA_LOAD:
-		load_enter(ctx, &t->data.load);
+	if (cuda_classes[id] != CUDA_LAUNCH) {
+		export_other_enter(ctx, t, id);
 		return true;
 	}
-	memory_arguments(&t->call, row);
+	launch_arguments(&t->call, &cuda_rows[id]);
+	t->data.inside = 0;
+	t->data.device = launch_device(t, &cuda_rows[id]);
 	return true;
 }
 
@@ -189,11 +199,17 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 	return inflight_outermost(t, to);
 }
 
+APART void export_replayed(struct pt_regs *ctx, struct thread *t)
+{
+	nccl_launch_leave(ctx, &t->call, t->data.device, t->program, &t->data.operation);
+}
+
 /* returns: at the function's return, not at its entry. */
 static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, bool returns)
 {
 	bool replays = export_nccl && nccl_captured && cuda_rows[id].handle;
 	struct export_values *v;
+	bool own;
 
 	key->what = EXPORT_LAUNCH;
 	key->detail = t->call.data.arg2;
@@ -203,64 +219,65 @@ static __always_inline void count_launch(struct pt_regs *ctx, struct thread *t, 
 	if (t->data.capture)
 		return;
 	if (replays)
-		nccl_launch_leave(ctx, &t->call, t->data.device, t->program, &t->data.operation);
-	v = export_values_of(key);
+		export_replayed(ctx, t);
+	v = export_values_of(key, &own);
 	if (!v)
 		return;
-	__sync_fetch_and_add(&v->count, t->call.data.ptr);
+	slot_add(own, &v->count, t->call.data.ptr);
 	v->last = t->call.start;
 }
 
-static __always_inline void count_size(const struct export_key *key, struct export_values *v, __u64 id, __u64 size)
+static __always_inline void count_size(const struct export_key *key, struct export_values *v, bool own, __u64 id, __u64 size)
 {
 	__u32 bucket = bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1);
 
-	__sync_fetch_and_add(&v->bytes, size);
-	__sync_fetch_and_add(&v->sizes[bucket], 1);
+	slot_add(own, &v->bytes, size);
+	slot_add(own, &v->sizes[bucket], 1);
 	export_exemplar(key, EXPORT_OF_SIZES + bucket, id, size);
 }
 
-static __always_inline void count_time(const struct export_key *key, struct export_values *v, __u64 id, __u64 ns)
+static __always_inline void count_time(const struct export_key *key, struct export_values *v, bool own, __u64 id, __u64 ns)
 {
 	__u32 bucket = bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1);
 
-	__sync_fetch_and_add(&v->ns, ns);
-	__sync_fetch_and_add(&v->times[bucket], 1);
+	slot_add(own, &v->ns, ns);
+	slot_add(own, &v->times[bucket], 1);
 	export_exemplar(key, EXPORT_OF_TIMES + bucket, id, ns);
 }
 
 static __always_inline void count_copy(struct thread *t, struct export_key *key, __u64 id, __u64 now)
 {
-	bool async = cuda_rows[id].async;
+	bool async = cuda_rows[id].async, own;
 	struct export_values *v;
 
 	t->call.data.bytes.n = export_bytes(t->call.data.bytes.n);
 	key->what = EXPORT_COPY;
 	key->detail = (t->call.data.bytes.direction & (EXPORT_ASYNC - 1)) | (async ? EXPORT_ASYNC : 0);
-	v = export_values_of(key);
+	v = export_values_of(key, &own);
 	if (!v)
 		return;
-	__sync_fetch_and_add(&v->count, 1);
-	count_size(key, v, id, t->call.data.bytes.n);
+	slot_add(own, &v->count, 1);
+	count_size(key, v, own, id, t->call.data.bytes.n);
 	if (!async)
-		count_time(key, v, id, now - t->call.start);
+		count_time(key, v, own, id, now - t->call.start);
 }
 
 static __always_inline void count_wait(struct thread *t, struct export_key *key, __u64 id, __u64 now)
 {
 	__u64 ns = now - t->call.start;
 	struct export_values *v;
+	bool own;
 
 	key->what = EXPORT_SYNC;
 	if (export_functions)
 		key->id = id + 1;
-	v = export_values_of(key);
+	v = export_values_of(key, &own);
 	if (!v)
 		return;
-	__sync_fetch_and_add(&v->count, 1);
-	count_time(key, v, id, ns);
+	slot_add(own, &v->count, 1);
+	count_time(key, v, own, id, ns);
 	if (export_off_cpu)
-		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
+		slot_add(own, &v->off_ns, off_cpu_end(t, now, ns));
 }
 
 /* Reports the wait with its call stack. */
@@ -284,13 +301,14 @@ static __always_inline void count_load(struct thread *t)
 {
 	struct export_key key = {};
 	struct export_values *v;
+	bool own;
 
 	if (export_known(t, &t->data.reported, &key)) {
 		key.what = EXPORT_LOAD;
-		v = export_values_of(&key);
+		v = export_values_of(&key, &own);
 		if (v) {
-			__sync_fetch_and_add(&v->count, 1);
-			count_time(&key, v, t->data.load.id, bpf_ktime_get_ns() - t->data.load.start);
+			slot_add(own, &v->count, 1);
+			count_time(&key, v, own, t->data.load.id, bpf_ktime_get_ns() - t->data.load.start);
 		}
 	}
 	t->data.load.sp = 0;
@@ -324,6 +342,29 @@ static __always_inline void send_memory(struct pt_regs *ctx, struct thread *t, _
 	records_send(e, offsetof(struct memory_event, stack) + stack_bytes(n), false);
 }
 
+/* At the return of a call that is no launch. */
+APART void export_other_leave(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	unsigned char class = cuda_classes[id];
+	int ret = PT_REGS_RC(ctx);
+
+	if (ret)
+		export_failed(key, id, ret);
+	else if (t->data.capture)
+		export_captured(t, class);
+	else if (class == CUDA_COPY)
+		count_copy(t, key, id, now);
+	else if (class != CUDA_SYNC && class != CUDA_LOAD)
+		send_memory(ctx, t, id);
+	if (class != CUDA_SYNC)
+		return;
+	count_wait(t, key, id, now);
+	if (export_stacks)
+		send_wait(ctx, t, id, now);
+	if (!ret)
+		export_recovered(key);
+}
+
 static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1), now = 0;
@@ -335,22 +376,14 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		now = bpf_ktime_get_ns();
 	if (export_known(t, &t->data.reported, &key)) {
 		export_hit(class);
-		if (ret)
+		if (class != CUDA_LAUNCH) {
+			export_other_leave(ctx, t, &key, id, now);
+		} else if (ret) {
 			export_failed(&key, id, ret);
-		else if (class == CUDA_LAUNCH)
+		} else {
 			count_launch(ctx, t, &key, id, true);
-		else if (t->data.capture)
-			export_captured(t, class);
-		else if (class == CUDA_COPY)
-			count_copy(t, &key, id, now);
-		else if (class != CUDA_SYNC && class != CUDA_LOAD)
-			send_memory(ctx, t, id);
-		if (class == CUDA_SYNC)
-			count_wait(t, &key, id, now);
-		if (class == CUDA_SYNC && export_stacks)
-			send_wait(ctx, t, id, now);
-		if (!ret && (class == CUDA_SYNC || class == CUDA_LAUNCH))
 			export_recovered(&key);
+		}
 	}
 	t->call.sp = 0;
 }

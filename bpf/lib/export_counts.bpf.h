@@ -24,8 +24,8 @@ BPF_HASH(export_counts, struct export_key, struct export_entry, EXPORT_COUNTS)
 /* Of export_counts; user space gives back the shares of entries that it deletes. */
 struct shares export_shares SEC(".data.export_shares");
 
-/* Calls by enum export_group, one line for each CPU. */
-struct { __u64 n[8]; } export_hits[64] SEC(".data.export_hits");
+/* Calls by enum export_group: a cache line for each lane of one thread, and for each CPU. */
+struct { __u64 n[8]; } export_hits[EXPORT_HITS] SEC(".data.export_hits");
 
 /* Returns the number of binary digits of v - 1; 0 for 0. */
 static __always_inline __u32 digits_below(__u64 v)
@@ -75,11 +75,13 @@ __noinline int export_new(const struct export_key *key)
 	return 1;
 }
 
-static __always_inline struct export_values *export_values_of(const struct export_key *key)
+/* Sets *own: see slot_add(). */
+static __always_inline struct export_values *export_values_of(const struct export_key *key, bool *own)
 {
 	struct export_slot *q = export_slots_at(key);
 	struct export_values *v = q ? &q->values : NULL;
 
+	*own = q && slot_is_own();
 	if (!v)
 		v = export_in_map(key);
 	if (!v) {
@@ -111,25 +113,30 @@ __noinline int export_report(__u64 program)
 	return 1;
 }
 
+RARELY void export_tell(const struct export_key *key)
+{
+	struct process *p = bpf_map_lookup_elem(&processes, &key->pid);
+
+	if (p && !p->told) {
+		p->told = 1;
+		export_report(key->program);
+	}
+}
+
 /* Sets program and pid of the key, and reports the program if this is its first call: it may be in the table before
  * that.  Returns false if there are too many processes.  reported is the thread's. */
 static __always_inline bool export_known(struct thread *t, __u64 *reported, struct export_key *key)
 {
 	__u32 pid = thread_pid();
-	struct process *p;
 	bool first;
 
 	if (!process_known(t, pid, &first))
 		return false;
 	key->program = t->program;
 	key->pid = pid;
-	if (*reported == t->program)
-		return true;
-	*reported = t->program;
-	p = bpf_map_lookup_elem(&processes, &pid);
-	if (p && !p->told) {
-		p->told = 1;
-		export_report(t->program);
+	if (*reported != t->program) {
+		*reported = t->program;
+		export_tell(key);
 	}
 	return true;
 }
@@ -138,8 +145,11 @@ static __always_inline void export_hit(unsigned char class)
 {
 	__u32 group = class == CUDA_LAUNCH ? EXPORT_GROUP_LAUNCH : class == CUDA_COPY ? EXPORT_GROUP_COPY :
 		      class == CUDA_SYNC ? EXPORT_GROUP_SYNC : class == CUDA_LOAD ? EXPORT_GROUP_LOAD : EXPORT_GROUP_ALLOC;
+	__u32 lane = bpf_get_smp_processor_id();
+	bool own = slot_is_own();
 
-	__sync_fetch_and_add(&export_hits[bpf_get_smp_processor_id() & 63].n[group], 1);
+	lane = own ? lane & (SLOT_OWN_LANES - 1) : SLOT_OWN_LANES + (lane & 63);
+	slot_add(own, &export_hits[lane].n[group], 1);
 }
 
 /* ---- Calls that returned an error, by function and error */
@@ -180,7 +190,7 @@ static __always_inline struct process *export_process(const struct export_key *k
 
 /* Call at the return of a call that failed.  A sticky error counts where it is first reported, because every later call
  * may report it again. */
-static __always_inline void export_failed(const struct export_key *key, __u64 id, int ret)
+RARELY void export_failed(const struct export_key *key, __u64 id, int ret)
 {
 	struct process *p;
 
@@ -266,7 +276,7 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 
 /* Call when t->call, a launch, has succeeded; key is that of its count.  returns: at its return, where
  * there is room for what takes a call stack. */
-static __always_inline void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
+APART void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
 					  bool returns)
 {
 	const struct cuda_args *row = &cuda_rows[id];

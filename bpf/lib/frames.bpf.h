@@ -17,8 +17,7 @@ struct frames {
 	__u64 sp[FRAMES];
 };
 
-/* Drops the frames of calls that never returned. */
-static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
+APART void frames_drop(struct frames *f, __u64 sp)
 {
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < FRAMES; i++) {
@@ -32,6 +31,13 @@ static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
 		lose(LOST_RETURN);
 		f->used = top;
 	}
+}
+
+/* Drops the frames of calls that never returned. */
+static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
+{
+	if (f->used)
+		frames_drop(f, sp);
 }
 
 /* Adds a frame and returns its number; FRAMES if there is no room.  Call after

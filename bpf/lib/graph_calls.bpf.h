@@ -60,12 +60,17 @@ static __always_inline void calls_dropped(struct thread *t)
 	kernel_calls_dropped(&t->data.kernels);
 }
 
-/* Returns the capture that the call which is entered is part of; 0: none. */
-static __always_inline __u64 capture_now(struct thread *t, __u64 id)
+RARELY __u64 capture_find(struct thread *t, __u64 id)
 {
 	bool first;
 
-	return captures_any() && process_known(t, thread_pid(), &first) ? capture_of(t->program, stream_in(&t->call, id)) : 0;
+	return process_known(t, thread_pid(), &first) ? capture_of(t->program, stream_in(&t->call, id)) : 0;
+}
+
+/* Returns the capture that the call which is entered is part of; 0: none. */
+static __always_inline __u64 capture_now(struct thread *t, __u64 id)
+{
+	return captures_any() ? capture_find(t, id) : 0;
 }
 
 #ifdef NCCL_CALLS_BPF_H

@@ -26,9 +26,10 @@ static __always_inline __u64 generation_hash(__u64 a, __u64 b)
 	return a ^ a >> 32;
 }
 
+/* Neighbours in memory, such as the stubs of one source file, are neighbours here: they share cache lines. */
 static __always_inline struct generation *generation_of(__u64 program, __u64 func)
 {
-	__u64 at = (func ^ program) * 0x9e3779b97f4a7c15 >> (64 - GENERATION_BITS);
+	__u64 at = (program * 0x9e3779b97f4a7c15 >> (64 - GENERATION_BITS)) + (func >> 4) + (func >> (4 + GENERATION_BITS));
 
 	barrier_var(at);	/* the verifier must see that the value used is the one masked */
 	return &generations[at & ((1 << GENERATION_BITS) - 1)];

@@ -21,21 +21,25 @@ BPF_HASH(launch_gates, __u32, __u8, OVERHEAD_OWN)
 /* Set by the tool at any time. */
 volatile struct launch_gate launch_gate SEC(".data.launch_gate");
 
-/* Return true if the program is to count a launch for this link.  While links are exchanged, a process has two.  returns: its
- * return is wanted. */
-static __always_inline bool launch_link_counts(void *ctx, bool returns)
+RARELY bool launch_gate_counts(const bool own, bool returns)
 {
-	const bool own = bpf_get_attach_cookie(ctx) & COOKIE_OWN;
 	__u32 pid = thread_pid(), how;
 	const __u8 *gate;
 
-	if (!own && !launch_gate.gated && !launch_gate.closed)
-		return true;
 	gate = bpf_map_lookup_elem(&launch_gates, &pid);
 	how = gate ? *gate : 0;
 	if (own != !!(how & LAUNCH_OWN))
 		return false;
 	return !returns || (!(how & LAUNCH_CLOSED) && !launch_gate.closed);
+}
+
+/* Return true if the program is to count a launch for this link.  While links are exchanged, a process has two.  returns: its
+ * return is wanted. */
+static __always_inline bool launch_link_counts(void *ctx, bool returns)
+{
+	const bool own = bpf_get_attach_cookie(ctx) & COOKIE_OWN;
+
+	return (!own && !launch_gate.gated && !launch_gate.closed) || launch_gate_counts(own, returns);
 }
 
 /* Of a thread: hits that are not counted yet; when the program that is timed began, or 0.  Not on the stack, of which callers have

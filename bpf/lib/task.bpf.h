@@ -334,6 +334,13 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
  * return a number, and check its pointers for NULL, which no caller passes. */
 #define VERIFIED_ONCE __noinline
 
+/* A function that few calls need: with --attach inject the others then have fewer registers to save, and read less code.  APART: the
+ * same for a function that many calls need. */
+#ifndef RARELY
+#define RARELY static __always_inline
+#define APART static __always_inline
+#endif
+
 /* Maps, by the names that BCC has for them. */
 #define BPF_HASH(name, key_type, value_type, n)					\
 struct {									\

@@ -14,7 +14,7 @@
 #define __noinline __attribute__((noinline))
 #define RARELY static __attribute__((noinline, cold))
 #define SESSION_RETURNS_CHEAP 1
-#define SESSION_PART static __attribute__((noinline))
+#define APART static __attribute__((noinline))
 #define __weak __attribute__((weak))
 #define barrier() __asm__ volatile("" ::: "memory")
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #include <asm/unistd.h>
 #include <stddef.h>
+#include "abi/slot.h"
 #include "machine/stub_frame.h"
 #include "userspace/task.h"
 
@@ -21,8 +22,8 @@ static void fill(struct task_struct *task, struct inject_thread *thread)
 	task->used = 0;
 	task->index = thread - s->threads;
 	task->lane = s->lanes ? task->index % s->lanes : 0;
-	task->own_slots = task->index < INJECT_OWN_LANES;
-	task->slots = task->own_slots ? task->index : INJECT_OWN_LANES + task->lane;
+	task->own_slots = task->index < SLOT_OWN_LANES;
+	task->slots = task->own_slots ? task->index : SLOT_OWN_LANES + task->lane;
 	task->pid = thread->tid & ~INJECT_LEFT;
 	task->tgid = thread->pid;
 	task->parent = thread->parent;

@@ -12,6 +12,9 @@ enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC, EXPORT_LOAD };
 /* The groups of calls in flight, and of probe_hits. */
 enum export_group { EXPORT_GROUP_ALLOC, EXPORT_GROUP_COPY, EXPORT_GROUP_LAUNCH, EXPORT_GROUP_SYNC, EXPORT_GROUP_LOAD, EXPORT_GROUPS };
 
+/* Elements of export_hits; further CPUs share them. */
+enum { EXPORT_HITS = SLOT_OWN_LANES + 64 };
+
 struct export_key {
 	unsigned long long program;	/* one execution of a program in a process: when it was first
 					 * seen, ns */

@@ -26,8 +26,6 @@ enum {
 	INJECT_THREADS = 32768,		/* at a time, of every program */
 	INJECT_FUNCTIONS = 4096,
 	INJECT_PATH = 4096,
-	INJECT_OWN_LANES = 16,		/* lanes of one thread each, in arrays that have elements for each lane: the thread's element is
-					 * one of the first; the other threads share as many lanes as there may be CPUs */
 };
 
 /* A map of the BPF object: BPF's own types.  A data section (.rodata, .bss, .data.lost) is an array of one element. */

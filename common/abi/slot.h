@@ -7,6 +7,10 @@
 
 enum { SLOT_FREE, SLOT_TAKING /* its key is being written */, SLOT_TAKEN };
 
+/* With --attach inject: lanes of one thread each, in arrays that have elements for each lane; the threads after the first share as
+ * many as there may be CPUs. */
+enum { SLOT_OWN_LANES = 16 };
+
 /* Must be the first member of an element. */
 struct slot {
 	unsigned long long state;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "abi/slot.h"
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/util.h"
@@ -129,7 +130,7 @@ static void inject(struct session *t, char *library)
 	t->helpers.by_name = true;
 	t->inject->library = library;
 	t->probes.attacher.kind = ATTACH_INJECT;
-	bmaps_use_lanes(libbpf_num_possible_cpus() + INJECT_OWN_LANES);
+	bmaps_use_lanes(libbpf_num_possible_cpus() + SLOT_OWN_LANES);
 }
 
 /* Returns true if running processes are to be traced by their resident libraries. */

@@ -146,7 +146,7 @@ static struct aggregate_values counted(const struct shmmap_map *slots)
 }
 
 /* The first ones have lanes of their own, the others share some. */
-enum { THREADS = INJECT_OWN_LANES + 7, COPIES = 300007 /* so many that threads run at the same time */ };
+enum { THREADS = SLOT_OWN_LANES + 7, COPIES = 300007 /* so many that threads run at the same time */ };
 
 struct many { struct shmmap_memory *m; int (*session)(void *); pthread_barrier_t begun; };
 
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 
 	if (!skel)
 		return 1;
-	bpf_map__set_max_entries(skel->maps.aggregate_slots, AGGREGATE_SLOTS * (libbpf_num_possible_cpus() + INJECT_OWN_LANES));
+	bpf_map__set_max_entries(skel->maps.aggregate_slots, AGGREGATE_SLOTS * (libbpf_num_possible_cpus() + SLOT_OWN_LANES));
 	skel->rodata->copy_min = 17;
 	m = shmmap_create(skel->obj, functions, 1);
 	if (!m) {

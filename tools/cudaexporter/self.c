@@ -61,8 +61,8 @@ static void collect_hits(struct self *s)
 	for (unsigned g = 0; g < EXPORT_GROUPS; g++) {
 		unsigned long long n = 0;
 
-		for (int cpu = 0; cpu < 64; cpu++)
-			n += s->probes.hits[cpu][g];
+		for (int lane = 0; lane < EXPORT_HITS; lane++)
+			n += s->probes.hits[lane][g];
 		series_count_live(s->set, METRIC_PROBE_HITS, metric_labels(g, 0), n);
 	}
 }

@@ -43,7 +43,7 @@ struct stub {
 	__u32 closed;		/* the object is gone */
 	__u16 words;		/* of arguments on the stack */
 	__u8 gives, unsure;	/* gives: it stores functions' addresses; unsure: words is a guess */
-};
+} __attribute__((aligned(STUB_SIZE)));
 
 enum process_state {
 	FORKED,		/* 0: the kernel has wiped the page */

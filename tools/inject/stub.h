@@ -6,8 +6,8 @@
 #define STUBS 8192
 #define STUB_BYTES 16
 
-/* struct stub, which a stub passes: 48 bytes each, at the beginning of struct injected. */
-#define STUB_SIZE 48
+/* struct stub, which a stub passes: a cache line each, at the beginning of struct injected. */
+#define STUB_SIZE 64
 #define STUB_REAL 0
 #define STUB_FLAGS 8
 #define STUB_OFF_BIT 1

@@ -5,6 +5,7 @@
 #include <asm/resource.h>
 #include <asm/stat.h>
 #include <linux/fcntl.h>
+#include <linux/membarrier.h>
 #include <linux/memfd.h>
 #include <linux/mman.h>
 #include <poll.h>
@@ -110,6 +111,13 @@ static bool page_make(struct resident_state *r)
 	return r->page && !sys3(__NR_madvise, p, sizeof(*r->page), MADV_WIPEONFORK);
 }
 
+static bool has_barrier(void)
+{
+	long has = sys3(__NR_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	return !sys_failed(has) && has & MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+}
+
 /* Returns a connection to a tool that awaits programs, which must be this user's or root's; -1: none. */
 static int tool_open(void)
 {
@@ -165,6 +173,7 @@ bool resident_make(struct resident_state *r, struct injected *a)
 	a->named = named;
 	a->idle = &r->control->flags;
 	r->generation = 1;
+	r->barrier = has_barrier();
 	announce(r);
 	return true;
 }

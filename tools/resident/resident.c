@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <asm/stat.h>
 #include <linux/fcntl.h>
+#include <linux/membarrier.h>
 #include <linux/time_types.h>
 #include <time.h>
 #include "machine/regs_user.h"
@@ -81,15 +82,66 @@ static void end(const struct resident_state *r, __u64 signals)
 
 /* ---- an instance: a tool's library that the stubs lead to */
 
-static __u32 *cell(struct resident_state *r)
+/* A thread notes that it is inside, and then reads r->in; one that ends the instance clears r->in, and then reads who is inside.
+ * One of the two must see what the other has written, which takes an atomic operation at each call, as long as a hundred other
+ * instructions: or, if only one thread writes a cell, one membarrier(2) by the thread that ends the instance. */
+static struct resident_cell *cell(const struct resident_state *r)
 {
-	return &r->page->cell[thread_pointer() * 0x9e3779b97f4a7c15ULL >> 59].inside;
+	return &r->page->cell[thread_pointer() * 0x9e3779b97f4a7c15ULL >> (64 - CELL_BITS)];
+}
+
+/* Return true if only this thread writes its cell.  A thread that has ended leaves it to one with the same pointer. */
+static inline bool is_own(const struct resident_state *r, struct resident_cell *c)
+{
+	__u64 owner = __atomic_load_n(&c->owner, __ATOMIC_RELAXED), self = thread_pointer();
+
+	return LIKELY(owner == self) || (r->barrier && !owner &&
+		__atomic_compare_exchange_n(&c->owner, &owner, self, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* Returns what inside_end() needs. */
+static inline bool inside_begin(const struct resident_state *r, struct resident_cell *c)
+{
+	bool own = is_own(r, c);
+
+	if (LIKELY(own))
+		add_own(&c->inside, 1);
+	else
+		__atomic_fetch_add(&c->others, 1, __ATOMIC_SEQ_CST);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return own;
+}
+
+static inline void inside_end(struct resident_cell *c, bool own)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	if (LIKELY(own))
+		add_own(&c->inside, -1ull);
+	else
+		__atomic_fetch_sub(&c->others, 1, __ATOMIC_RELAXED);
+}
+
+/* Return true once all threads see that the instance has ended, and what they have written is seen.  To register costs the
+ * program a few milliseconds the first time. */
+static bool barrier(const struct resident_state *r)
+{
+	return !r->barrier || (!sys3(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
+			       !sys3(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0));
 }
 
 static bool any_inside(const struct resident_state *r)
 {
 	for (int i = 0; i < CELLS; i++)
-		if (__atomic_load_n(&r->page->cell[i].inside, __ATOMIC_SEQ_CST))
+		if (__atomic_load_n(&r->page->cell[i].inside, __ATOMIC_SEQ_CST) ||
+		    __atomic_load_n(&r->page->cell[i].others, __ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
+static bool any_old(const struct resident_state *r)
+{
+	for (int i = 0; i < OLD; i++)
+		if (r->old[i].is)
 			return true;
 	return false;
 }
@@ -127,6 +179,8 @@ static void stub_lead(const struct resident_state *r, __u32 number)
 
 static void old_drop(struct resident_state *r)
 {
+	if (!any_old(r) || !barrier(r))
+		return;
 	for (int i = 0; any_inside(r); i++) {
 		if (i == TURNS)
 			return;
@@ -297,13 +351,13 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 {
 	const struct instance *in;
 	__u32 generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
-	bool filtered;
+	struct resident_cell *c = cell(r);
+	bool own = inside_begin(r, c), filtered;
 	__u64 before;
 
-	__atomic_fetch_add(cell(r), 1, __ATOMIC_SEQ_CST);
 	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
 	filtered = in && in->is_filtered();
-	__atomic_fetch_sub(cell(r), 1, __ATOMIC_RELEASE);
+	inside_end(c, own);
 	if (filtered)
 		return handle_filtered(r, generation);
 	if (generation == r->handled && __atomic_load_n(&r->page->by, __ATOMIC_RELAXED))
@@ -322,18 +376,19 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 
 static __u64 enter(struct resident_state *r, struct stub_frame *f, __u32 number, struct entered *e)
 {
-	__u32 *inside = cell(r), generation;
+	struct resident_cell *c = cell(r);
+	bool own = inside_begin(r, c);
 	const struct instance *in;
 	struct entered got = { 0 };
+	__u32 generation;
 
-	__atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST);
 	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
 	generation = r->generation;
 	if (in && resident_here.generation != generation)
 		here_begin(r);
 	if (in)
 		got = in->entered(f, number);
-	__atomic_fetch_sub(inside, 1, __ATOMIC_RELEASE);
+	inside_end(c, own);
 	if (!got.wanted)
 		return 0;
 	e->wanted = got.wanted;
@@ -361,15 +416,15 @@ struct entered inject_entered(struct stub_frame *f, const struct stub *s)
 
 static void leave_call(struct resident_state *r, struct stub_frame *f, __u32 number, __u32 generation)
 {
-	__u32 *inside = cell(r);
+	struct resident_cell *c = cell(r);
+	bool own = inside_begin(r, c);
 	const struct instance *in;
 
-	__atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST);
 	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
 	*stub_why(f) = FOR_PROGRAM;
 	if (in && r->generation == generation && resident_here.generation == generation)
 		in->returned(f, number);
-	__atomic_fetch_sub(inside, 1, __ATOMIC_RELEASE);
+	inside_end(c, own);
 }
 
 void inject_returned(struct stub_frame *f, const struct stub *s)

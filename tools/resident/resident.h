@@ -9,12 +9,19 @@
 #include "inject/inject.h"
 #include "inject/instance.h"
 
-/* CELLS: of threads, to count them without contention. */
-enum { CELLS = 32, OLD = 16, FOLDER = 4096 };
+enum { CELL_BITS = 10, CELLS = 1 << CELL_BITS, OLD = 16, FOLDER = 4096 };
+
+/* How many of the threads with the same hash are in an instance. */
+struct resident_cell {
+	__u64 owner;			/* the thread pointer of the first of them; 0: none */
+	__u64 inside;			/* the owner is: only it changes this */
+	__u64 others;			/* of the others, by atomic operations */
+	__u64 pad[5];
+};
 
 /* Zero in the child of a fork: its threads are none of those. */
 struct resident_page {
-	struct { __u32 inside; __u32 pad[15]; } cell[CELLS];	/* threads in an instance */
+	struct resident_cell cell[CELLS];
 	__u32 by;			/* the thread that has the lock; 0: none */
 	__u64 since;			/* when it took it, ns */
 };
@@ -35,6 +42,7 @@ struct resident_state {
 	__u32 generation;		/* of instances; other than before once one is left */
 	__u32 handled;			/* the control's generation that was acted upon */
 	struct loaded old[OLD];		/* in which threads may be yet */
+	bool barrier;			/* the kernel has membarrier(2): cells may have owners */
 	const void *vdso;
 	__s32 fd;			/* the control's, unless the program has closed it: */
 	__u64 dev, ino;

@@ -376,7 +376,10 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
-	bpf_mmap_per_cpu(c->skel->maps.quick, LAUNCH_SLOTS);
+	if (c->classes & CUDA_REPLAYS)
+		bpf_mmap_per_cpu(c->skel->maps.quick, LAUNCH_SLOTS);
+	else
+		bpf_map__set_max_entries(c->skel->maps.quick, 1);
 	c->aggregates.other_records = c->classes & CUDA_REPLAYS;
 	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms, &c->session.processes);
 	c->session.processes.keeps_ended = true;

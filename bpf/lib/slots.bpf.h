@@ -19,7 +19,7 @@ static __always_inline void *slot_here(void *array, __u32 at, __u32 n)
 #endif
 
 /* With --attach inject, this lane may be only this thread's.  Then its counts need no atomic operations, if user space clears them
- * only after bmaps_settle(). */
+ * only after bmaps_settle(), or once nothing is counted under their key any more. */
 #ifndef slot_is_own
 #define slot_is_own() false
 #define slot_add_own(at, n) ((void)(n))

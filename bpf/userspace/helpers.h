@@ -256,7 +256,7 @@ static inline __u32 bpf_get_smp_processor_id(void)
 	return inject_self.task.slots;
 }
 
-/* The lane is only this thread's: no other program changes the counts there, nor the tool before bmaps_settle(). */
+/* The lane is only this thread's: no other program changes the counts there, nor the tool while the thread may (lib/slots.bpf.h). */
 #define slot_is_own() inject_self.task.own_slots
 #define slot_add_own add_own
 

@@ -47,7 +47,7 @@ struct launch_count {
 };
 
 /* The same in an array of LAUNCH_SLOTS elements per CPU. */
-enum { LAUNCH_QUICK_BITS = 11, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
+enum { LAUNCH_QUICK_BITS = 10, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
 
 /* The only element of a CPU that a key may take, if it has no stack. */
 static inline unsigned int launch_place(const struct launch_key *key)

@@ -16,7 +16,7 @@ struct entered { __u64 real, wanted; };
 /* STUB_NAMES: functions with the same code that are distinguished.  TLS: bytes of a thread's memory that instances have.
  * WINDOW: bytes where the beginning of the shared memory, with the functions' flags, is mapped: something always is, because a
  * stub may be about to read flags of a tool that has just been left. */
-enum { INSTANCE_VERSION = 2, STUB_NAMES = 8, INSTANCE_TLS = 448, INSTANCE_WINDOW = 1 << 20 };
+enum { INSTANCE_VERSION = 3, STUB_NAMES = 8, INSTANCE_TLS = 448, INSTANCE_WINDOW = 1 << 20 };
 
 /* What the tool's library needs of the program. */
 struct resident {

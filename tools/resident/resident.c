@@ -112,12 +112,13 @@ static inline bool inside_begin(const struct resident_state *r, struct resident_
 	return own;
 }
 
+/* In the child of a fork in a signal handler the cell is zero. */
 static inline void inside_end(struct resident_cell *c, bool own)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	if (LIKELY(own))
+	if (LIKELY(own && c->inside))
 		add_own(&c->inside, -1ull);
-	else
+	else if (!own && __atomic_load_n(&c->others, __ATOMIC_RELAXED))
 		__atomic_fetch_sub(&c->others, 1, __ATOMIC_RELAXED);
 }
 
@@ -129,13 +130,13 @@ static bool barrier(const struct resident_state *r)
 			       !sys3(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0));
 }
 
-static bool any_inside(const struct resident_state *r)
+/* Returns the first cell from there on with a thread inside; CELLS if there is none. */
+static int inside_from(const struct resident_state *r, int i)
 {
-	for (int i = 0; i < CELLS; i++)
-		if (__atomic_load_n(&r->page->cell[i].inside, __ATOMIC_SEQ_CST) ||
-		    __atomic_load_n(&r->page->cell[i].others, __ATOMIC_SEQ_CST))
-			return true;
-	return false;
+	while (i < CELLS && !__atomic_load_n(&r->page->cell[i].inside, __ATOMIC_SEQ_CST) &&
+	       !__atomic_load_n(&r->page->cell[i].others, __ATOMIC_SEQ_CST))
+		i++;
+	return i;
 }
 
 static bool any_old(const struct resident_state *r)
@@ -147,17 +148,17 @@ static bool any_old(const struct resident_state *r)
 }
 
 /* The thread's memory is that of an earlier instance. */
-static void here_clear(const struct resident_state *r)
+static void here_clear(__u32 generation)
 {
 	memset(resident_here.tls, 0, sizeof(resident_here.tls));
-	resident_here.generation = r->generation;
+	resident_here.generation = generation;
 }
 
-static __attribute__((noinline, cold)) void here_begin(const struct resident_state *r)
+static __attribute__((noinline, cold)) void here_begin(__u32 generation)
 {
 	__u64 before = signals_block();
 
-	here_clear(r);
+	here_clear(generation);
 	signals_restore(before);
 }
 
@@ -179,9 +180,11 @@ static void stub_lead(const struct resident_state *r, __u32 number)
 
 static void old_drop(struct resident_state *r)
 {
+	int at = 0;
+
 	if (!any_old(r) || !barrier(r))
 		return;
-	for (int i = 0; any_inside(r); i++) {
+	for (int i = 0; (at = inside_from(r, at)) < CELLS; i++) {
 		if (i == TURNS)
 			return;
 		sys3(__NR_sched_yield, 0, 0, 0);
@@ -294,7 +297,7 @@ static enum resident_refusal attach(struct resident_state *r, __u32 generation, 
 	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !library_path(r) ||
 	    !load_instance(&r->now, r->text, r->control->stamp))
 		return RESIDENT_NO_LIBRARY;
-	here_clear(r);
+	here_clear(r->generation);
 	if (!r->now.is->attach(&is)) {
 		r->now.is->leave(false);
 		load_drop(&r->now);
@@ -374,18 +377,25 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 
 /* ---- the stubs */
 
+/* Returns the instance, and sets *generation to its own: that changes after r->in. */
+static inline const struct instance *instance_here(const struct resident_state *r, __u32 *generation)
+{
+	const struct instance *in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
+
+	*generation = __atomic_load_n(&r->generation, __ATOMIC_ACQUIRE);
+	return LIKELY(__atomic_load_n(&r->in, __ATOMIC_RELAXED) == in) ? in : NULL;
+}
+
 static __u64 enter(struct resident_state *r, struct stub_frame *f, __u32 number, struct entered *e)
 {
 	struct resident_cell *c = cell(r);
 	bool own = inside_begin(r, c);
-	const struct instance *in;
 	struct entered got = { 0 };
 	__u32 generation;
+	const struct instance *in = instance_here(r, &generation);
 
-	in = __atomic_load_n(&r->in, __ATOMIC_SEQ_CST);
-	generation = r->generation;
 	if (in && resident_here.generation != generation)
-		here_begin(r);
+		here_begin(generation);
 	if (in)
 		got = in->entered(f, number);
 	inside_end(c, own);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bpf/map_backend.h"
 #include "model/captures.h"
+#include "model/entries.h"
 
 /* Streams and events: up to so many, others of the same user have room enough. */
 enum { FEW = 1024 };
@@ -11,55 +12,40 @@ enum { FEW = 1024 };
 /* That is looked for in a tenth of the time, as a program may capture all the time. */
 enum { PAUSE = 9 };
 
-static bool is_live(const struct captures *c, unsigned long long id)
+/* Of a member: its capture has ended. */
+static bool has_ended(const void *ctx, const void *key, const void *value)
 {
+	const struct captures *c = ctx;
+	const struct capture_member *m = value;
 	struct capture capture;
 
-	return !bmap_lookup(c->captures, &id, &capture);
+	(void)key;
+	return bmap_lookup(c->captures, &m->capture, &capture);
 }
 
-/* Return true if a member of a capture is to go: program is 0, and its capture has ended, or it is that program's. */
-static bool is_over(const struct captures *c, const struct capture_member *m, unsigned long long owner,
-		    unsigned long long program)
+static bool is_of(const void *ctx, const void *key, const void *value)
 {
-	return program ? owner == program : !is_live(c, m->capture);
-}
+	const unsigned long long *program = ctx;
+	const struct capture *c = value;
 
-/* Both kinds of members have their program first in the key. */
-static void drop_members(const struct captures *c, const struct bpf_map *map, struct shares *shares, unsigned long long program)
-{
-	union { unsigned long long program; struct capture_stream stream; struct capture_event event; } key, next;
-	bool more = !bmap_next(map, NULL, &next);
-	struct capture_member m;
-
-	while (more) {
-		key = next;
-		more = !bmap_next(map, &key, &next);
-		if (!bmap_lookup(map, &key, &m) && is_over(c, &m, key.program, program) && !bmap_delete(map, &key))
-			shares_give_back(shares, m.share);
-	}
+	(void)key;
+	return c->program == *program;
 }
 
 void captures_drop_program(const struct captures *c, unsigned long long program)
 {
-	unsigned long long id, next;
-	bool more = c->captures && !bmap_next(c->captures, NULL, &next);
-	struct capture capture;
+	const size_t share = offsetof(struct capture_member, share);
 
 	if (!c->captures)
 		return;
-	while (more) {
-		id = next;
-		more = !bmap_next(c->captures, &id, &next);
-		if (!bmap_lookup(c->captures, &id, &capture) && capture.program == program && !bmap_delete(c->captures, &id))
-			shares_give_back(&c->shares->captures, capture.share);
-	}
-	drop_members(c, c->streams, &c->shares->streams, program);
-	drop_members(c, c->events, &c->shares->events, program);
+	entries_drop(c->captures, &c->shares->captures, offsetof(struct capture, share), is_of, &program);
+	entries_drop_program(c->streams, &c->shares->streams, share, program);
+	entries_drop_program(c->events, &c->shares->events, share, program);
 }
 
 void captures_drop_ended(struct captures *c)
 {
+	const size_t share = offsetof(struct capture_member, share);
 	unsigned long long now;
 
 	if (!c->captures || (c->shares->streams.used <= FEW && c->shares->events.used <= FEW))
@@ -68,9 +54,9 @@ void captures_drop_ended(struct captures *c)
 	if (now < c->next)
 		return;
 	if (c->shares->streams.used > FEW)
-		drop_members(c, c->streams, &c->shares->streams, 0);
+		entries_drop(c->streams, &c->shares->streams, share, has_ended, c);
 	if (c->shares->events.used > FEW)
-		drop_members(c, c->events, &c->shares->events, 0);
+		entries_drop(c->events, &c->shares->events, share, has_ended, c);
 	c->next = clock_ns() + PAUSE * (clock_ns() - now);
 }
 

@@ -4,23 +4,11 @@
 #define EVENT_LOOP_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/lost.h"
+#include "session/losses.h"
 #include "session/record_queue.h"
 
 struct bpf_map;
 struct session;
-struct stack_losses;
-
-/* What a process lost, as bpf/lib/lost.bpf.h counts it. */
-struct loss {
-	struct lost_key key;
-	struct lost_count count;
-};
-
-struct losses {			/* starts zeroed */
-	struct loss *list;	/* largest first */
-	size_t n;
-};
 
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
@@ -56,11 +44,5 @@ int event_loop_run(struct event_loop *e);
 
 /* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
 long event_loop_time_left(const struct event_loop *e, long ms);
-
-/* Prints what was lost, if anything, by enum lost, and by which processes, and how many call stacks (NULL: none were
- * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
-void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
-
-void losses_free(struct losses *l);
 
 #endif

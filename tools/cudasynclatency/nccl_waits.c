@@ -11,24 +11,10 @@
 #include "bpf/map_backend.h"
 #include "cli/field.h"
 #include "cudasynclatency/nccl_waits.h"
+#include "model/entries.h"
 #include "model/inflight.h"
 #include "probe/uprobes.h"
 #include "session/session.h"
-
-/* Both kinds of keys have their program first. */
-static void drop_program(const struct bpf_map *map, struct shares *shares, unsigned long long program)
-{
-	union { unsigned long long program; struct nccl_last_key last; struct nccl_mark_key mark; } key, next;
-	bool more = !bmap_next(map, NULL, &next);
-	struct nccl_last_of of;
-
-	while (more) {
-		key = next;
-		more = !bmap_next(map, &key, &next);
-		if (key.program == program && !bmap_lookup(map, &key, &of) && !bmap_delete(map, &key))
-			shares_give_back(shares, of.share);
-	}
-}
 
 static void program_ended(void *ctx, const struct process_event *e)
 {
@@ -38,8 +24,8 @@ static void program_ended(void *ctx, const struct process_event *e)
 	communicators_ended(&w->communicators, e);
 	if (!w->shares->streams.used)
 		return;
-	drop_program(w->lasts, &w->shares->streams, e->program);
-	drop_program(w->marks, &w->shares->marks, e->program);
+	entries_drop_program(w->lasts, &w->shares->streams, offsetof(struct nccl_last_of, share), e->program);
+	entries_drop_program(w->marks, &w->shares->marks, offsetof(struct nccl_last_of, share), e->program);
 }
 
 static void model_begin(struct nccl_waits *w)

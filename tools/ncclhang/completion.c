@@ -2,6 +2,7 @@
 #include "abi/nccl_event.h"
 #include "bpf/map_backend.h"
 #include "model/communicators.h"
+#include "model/entries.h"
 #include "ncclhang/completion.h"
 
 /* PyTorch asks ten times a second. */
@@ -31,23 +32,6 @@ enum completeness completion_of(const struct completion *c, const struct communi
 
 void completion_program_ended(const struct completion *c, unsigned long long program)
 {
-	struct nccl_stream_key key, next_key;
-	struct nccl_mark_key mark, next_mark;
-	bool more = !bmap_next(c->streams, NULL, &next_key);
-	struct nccl_stream s;
-	struct nccl_mark m;
-
-	while (more) {
-		key = next_key;
-		more = !bmap_next(c->streams, &key, &next_key);
-		if (key.program == program && !bmap_lookup(c->streams, &key, &s) && !bmap_delete(c->streams, &key))
-			shares_give_back(&c->shares->streams, s.share);
-	}
-	more = !bmap_next(c->marks, NULL, &next_mark);
-	while (more) {
-		mark = next_mark;
-		more = !bmap_next(c->marks, &mark, &next_mark);
-		if (mark.program == program && !bmap_lookup(c->marks, &mark, &m) && !bmap_delete(c->marks, &mark))
-			shares_give_back(&c->shares->marks, m.share);
-	}
+	entries_drop_program(c->streams, &c->shares->streams, offsetof(struct nccl_stream, share), program);
+	entries_drop_program(c->marks, &c->shares->marks, offsetof(struct nccl_mark, share), program);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a tool's probes lost, and what each process lost: the last thing that a tool says. */
+#ifndef LOSSES_H
+#define LOSSES_H
+#include <stddef.h>
+#include "abi/lost.h"
+
+struct bpf_map;
+struct stack_losses;
+
+/* What a process lost, as bpf/lib/lost.bpf.h counts it. */
+struct loss {
+	struct lost_key key;
+	struct lost_count count;
+};
+
+struct losses {			/* starts zeroed */
+	struct loss *list;	/* largest first */
+	size_t n;
+};
+
+/* Reads the map lost_by. */
+void losses_read(struct losses *l, const struct bpf_map *map);
+
+/* Prints what was lost, if anything, by enum lost, and by which processes, and how many call stacks (NULL: none were
+ * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
+void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
+
+void losses_free(struct losses *l);
+
+#endif

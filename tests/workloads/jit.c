@@ -46,6 +46,12 @@ static void run(void)
 	usleep(150000);		/* a process must live for a tool to read its files */
 }
 
+/* Before the map changes: a tool reads it again 0.1 s later, and then so much later that it reads for a twentieth of the time. */
+static void pause_for_tool(void)
+{
+	sleep(2);
+}
+
 static FILE *map(const char *mode)
 {
 	FILE *f = fopen(path, mode);
@@ -116,6 +122,12 @@ static void huge(void)
 	both(f, "outer", "inner");
 }
 
+static void again(void)
+{
+	pause_for_tool();
+	both(map("a"), "new_outer", "new_inner");
+}
+
 static void put_map(char **word)
 {
 	const char *w = *word;
@@ -127,7 +139,7 @@ static void put_map(char **word)
 	if (!strcmp(w, "names") || !strcmp(w, "theirs"))
 		both(map("w"), "outer", "inner");
 	else if (!strcmp(w, "again"))
-		both(map("a"), "new_outer", "new_inner");
+		again();
 	else if (!strcmp(w, "overlap"))
 		overlap();
 	else if (!strcmp(w, "odd"))
@@ -151,11 +163,13 @@ static void put_map(char **word)
 static void later(const char *w)
 {
 	if (!strcmp(w, "late")) {
+		pause_for_tool();
 		both(map("w"), "outer", "inner");
 	} else if (!strcmp(w, "twice")) {
 		code += CODE;
 		jit_generate(code + OUTER, code + INNER);
 		jit_generate(code + INNER, (void *)allocate);
+		pause_for_tool();
 		both(map("a"), "added_outer", "added_inner");
 	} else {
 		return;

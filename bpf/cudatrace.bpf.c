@@ -335,9 +335,8 @@ static __always_inline bool is_failure(const struct trace_function *fn, __u32 re
 }
 
 /* Sends a frame's record, of kind what; sp: the stack pointer at its entry. */
-APART void send(void *ctx, struct thread *t, const struct trace_function *fn,
-				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
-				 bool stack)
+APART void send(void *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, __u64 sp,
+		enum trace_what what, __u64 ret, bool stack)
 {
 	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
 					       BPF_LOCAL_STORAGE_GET_F_CREATE);

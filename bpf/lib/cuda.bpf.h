@@ -262,7 +262,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 	}									\
 	return 0;								\
 }										\
-APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)	\
+APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
 {										\
 	const __u64 sp = t->call.sp, place = t->device.place;			\
 	const __u32 on = t->device.device;					\

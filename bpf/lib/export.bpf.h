@@ -86,6 +86,16 @@ static __always_inline void launch_arguments(struct call *call, const struct cud
 	d->arg2 = launch_kind(call, row);
 }
 
+/* At the entry of a launch. */
+static __always_inline void export_launch_enter(struct thread *t, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+
+	launch_arguments(&t->call, row);
+	t->data.inside = 0;
+	t->data.device = launch_device(t, row);
+}
+
 static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct export_key key = {};
@@ -166,13 +176,10 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	if (!call_enter(ctx, t, &id))
 		return task_wanted() && load_enter(ctx, &t->data.load);
 	t->data.capture = capture_now(t, id);
-	if (cuda_classes[id] != CUDA_LAUNCH) {
+	if (cuda_classes[id] == CUDA_LAUNCH)
+		export_launch_enter(t, id);
+	else
 		export_other_enter(ctx, t, id);
-		return true;
-	}
-	launch_arguments(&t->call, &cuda_rows[id]);
-	t->data.inside = 0;
-	t->data.device = launch_device(t, &cuda_rows[id]);
 	return true;
 }
 
@@ -404,9 +411,7 @@ static __always_inline void launch_entered(struct pt_regs *ctx, struct thread *t
 	if (!call_enter(ctx, t, &id))
 		return;
 	t->data.capture = capture_now(t, id);
-	launch_arguments(&t->call, &cuda_rows[id]);
-	t->data.inside = 0;
-	t->data.device = launch_device(t, &cuda_rows[id]);
+	export_launch_enter(t, id);
 	if (export_known(t, &t->data.reported, &key)) {
 		export_hit(CUDA_LAUNCH);
 		count_launch(ctx, t, &key, id, false);

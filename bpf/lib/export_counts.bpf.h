@@ -276,8 +276,7 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 
 /* Call when t->call, a launch, has succeeded; key is that of its count.  returns: at its return, where
  * there is room for what takes a call stack. */
-APART void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id,
-					  bool returns)
+APART void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id, bool returns)
 {
 	const struct cuda_args *row = &cuda_rows[id];
 	__u64 capture = t->data.capture;

@@ -21,12 +21,12 @@ BPF_HASH(launch_gates, __u32, __u8, OVERHEAD_OWN)
 /* Set by the tool at any time. */
 volatile struct launch_gate launch_gate SEC(".data.launch_gate");
 
-RARELY bool launch_gate_counts(const bool own, bool returns)
+/* As launch_link_counts(), by the gate of the process; own: the link is its own. */
+RARELY bool launch_gate_counts(bool own, bool returns)
 {
 	__u32 pid = thread_pid(), how;
-	const __u8 *gate;
+	const __u8 *gate = bpf_map_lookup_elem(&launch_gates, &pid);
 
-	gate = bpf_map_lookup_elem(&launch_gates, &pid);
 	how = gate ? *gate : 0;
 	if (own != !!(how & LAUNCH_OWN))
 		return false;

@@ -38,6 +38,7 @@ static __always_inline void slot_add(bool own, __u64 *at, __u64 n)
  * program can be interrupted by another thread's on the same CPU: hence atomic operations. */
 static __always_inline bool slot_take(struct slot *s)
 {
+	/* most are taken: to look costs less than an atomic operation that fails */
 	return slot_state(s) == SLOT_FREE && __sync_bool_compare_and_swap(&s->state, SLOT_FREE, SLOT_TAKING);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How many bytes an array has, with its mipmap levels, from what a program passes. */
-#ifndef ARRAY_BYTES_H
-#define ARRAY_BYTES_H
+#ifndef ABI_ARRAY_BYTES_H
+#define ABI_ARRAY_BYTES_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include <linux/stddef.h>	/* __always_inline */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How many bytes a call allocates, copies or sets, and in which direction: found by
  * bpf/lib/bytes.bpf.h. */
-#ifndef BYTES_H
-#define BYTES_H
+#ifndef ABI_BYTES_H
+#define ABI_BYTES_H
 #include <stdbool.h>
 
 struct bytes {

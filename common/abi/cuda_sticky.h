@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef CUDA_STICKY_H
-#define CUDA_STICKY_H
+#ifndef ABI_CUDA_STICKY_H
+#define ABI_CUDA_STICKY_H
 #include <stdbool.h>
 
 /* Return true for an error that a call only reports: earlier work caused it.  Per the comments of NVIDIA's

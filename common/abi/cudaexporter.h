@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The counts and records of cudaexporter's probes. */
-#ifndef CUDAEXPORTER_H
-#define CUDAEXPORTER_H
+#ifndef ABI_CUDAEXPORTER_H
+#define ABI_CUDAEXPORTER_H
 #include "abi/record.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"

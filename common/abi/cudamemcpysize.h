@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The groups of cudamemcpysize. */
-#ifndef CUDAMEMCPYSIZE_H
-#define CUDAMEMCPYSIZE_H
+#ifndef ABI_CUDAMEMCPYSIZE_H
+#define ABI_CUDAMEMCPYSIZE_H
 
 /* In aggregate_key.key: enum cuda_direction or memset (COPY_SET). */
 enum { COPY_SET = 7, COPY_WHAT = 7, COPY_ASYNC = 8 };

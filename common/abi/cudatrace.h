@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What cudatrace's probes do for each function, and the records they send. */
-#ifndef CUDATRACE_H
-#define CUDATRACE_H
+#ifndef ABI_CUDATRACE_H
+#define ABI_CUDATRACE_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 
@@ -41,10 +41,12 @@ enum {
 	TRACE_NCCL = 256,	/* of NCCL: the calls of CUDA inside it are no part of it */
 	TRACE_FIRST = 512,	/* a launch: record the first one of each kernel, which may be others, too */
 	TRACE_UNLOADS = 1024,	/* unloads kernels */
+	TRACE_PLACED = 2048,	/* its arguments name a device otherwise than by a stream or context: see the map places */
 };
 
-/* One per function, by id. */
+/* One per function, by id: those of cuda_protos.h, then the forms that older runtimes have. */
 struct trace_function {
+	unsigned short id;	/* in records: the first form's */
 	unsigned char words, nreads;
 	unsigned short flags;
 	unsigned char handle;	/* place of its stream or context, as in struct cuda_args; 0: none */

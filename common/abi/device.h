@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which device a call works on, as bpf/lib/device.bpf.h finds it: in records and keys 1 + the number
  * that the program has for it, which CUDA_VISIBLE_DEVICES may have changed; 0 = not known. */
-#ifndef DEVICE_H
-#define DEVICE_H
+#ifndef ABI_DEVICE_H
+#define ABI_DEVICE_H
 
 enum { DEVICES = 64 };	/* with greater numbers a device counts as not known */
 
-/* Of user space: no device, as memory of the host has none. */
+/* No device, as memory of the host has none. */
 #define DEVICE_NONE	(~0u)
 
 /* Where a thread works: 0 = it was not seen to choose; PLACE_DEVICE + n = device n of the runtime, or its
@@ -29,6 +29,12 @@ struct device_state {
 	unsigned long long unknown;	/* calls left out, as only some devices were wanted */
 	unsigned int generation;	/* changes with what is known of handles */
 };
+
+/* A device that is in the 16 bits of a key. */
+static inline unsigned int device_of_key(unsigned short device)
+{
+	return device == (unsigned short)DEVICE_NONE ? DEVICE_NONE : device;
+}
 
 /* Return true if the mask has this device, which is as in records. */
 static inline int device_is_in(unsigned long long mask, unsigned int device)

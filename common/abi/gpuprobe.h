@@ -4,8 +4,8 @@
  * The tool listens on a Unix stream socket whose abstract name is in the environment of its command; the library
  * connects when the program loads its first image.  Both send frames: struct gpuprobe_frame, then `size` bytes.  The
  * tool sends one, GPUPROBE_CONFIG, when it accepts.  Both run on one machine: native byte order. */
-#ifndef GPUPROBE_H
-#define GPUPROBE_H
+#ifndef ABI_GPUPROBE_H
+#define ABI_GPUPROBE_H
 #include <stdint.h>
 
 #define GPUPROBE_SOCKET "CUDA_BPF_TOOLS_GPUPROBE"	/* the variable: the abstract name without its leading 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What threads that launch and copy do between these calls: records of bpf/lib/host_time.bpf.h. */
-#ifndef HOST_TIME_H
-#define HOST_TIME_H
+#ifndef ABI_HOST_TIME_H
+#define ABI_HOST_TIME_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 

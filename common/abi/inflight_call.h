@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What bpf/lib/inflight.bpf.h reports of a thread that is in a call, or may be. */
-#ifndef INFLIGHT_CALL_H
-#define INFLIGHT_CALL_H
+#ifndef ABI_INFLIGHT_CALL_H
+#define ABI_INFLIGHT_CALL_H
 #include <stdbool.h>
 #include "abi/nccl_last.h"
 #include "abi/stack_unwind.h"

@@ -18,6 +18,11 @@
  * tool's BPF object (cudaleak), SOCKET the abstract name of a Unix socket (SOCK_SEQPACKET) without its leading 0. */
 #define INJECT_SOCKETS "CUDA_BPF_TOOLS_INJECT"
 
+/* A tunable of glibc since 2.32: bytes of static TLS in its surplus for libraries that are loaded
+ * later. */
+#define STATIC_TLS_TUNABLE "glibc.rtld.optional_static_tls="
+enum { STATIC_TLS_DEFAULT = 512 };
+
 enum {
 	INJECT_VERSION = 6,
 	INJECT_PAGE = LARGEST_PAGE,	/* whatever the kernel's is: the libraries' sections are aligned to it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the probes of launches count, and the records that describe the counts. */
-#ifndef LAUNCH_H
-#define LAUNCH_H
+#ifndef ABI_LAUNCH_H
+#define ABI_LAUNCH_H
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "abi/slot.h"
@@ -84,7 +84,8 @@ enum launch_what {
 	LAUNCH_INSTANTIATED,	/* the exec subject runs what the graph object has now; key.generation is the exec's */
 	LAUNCH_CLONED,		/* the graph subject is a copy of the graph object, or if that is 0, empty */
 	LAUNCH_GRAPH_GONE,	/* a call that began at time destroyed the graph or exec subject */
-	LAUNCH_REPLAYED,	/* the exec subject was launched, on key.device; of tools that do not count launches */
+	LAUNCH_REPLAYED,	/* the exec subject was launched, on key.device, by a call that began at owner; of tools that do not
+				 * count launches */
 	LAUNCH_MADE,	/* a struct launch_made, which is no struct launch_event */
 	LAUNCH_WHAT_MAX
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a tool's probes missed: they count it in lost[], and losses_print() prints it. */
-#ifndef LOST_H
-#define LOST_H
+#ifndef ABI_LOST_H
+#define ABI_LOST_H
 
 enum lost {
 	LOST_RECORD,	/* a record: the ring buffer was full */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The records of the tools that track memory. */
-#ifndef MEMORY_EVENT_H
-#define MEMORY_EVENT_H
+#ifndef ABI_MEMORY_EVENT_H
+#define ABI_MEMORY_EVENT_H
 #include "abi/device.h"
 #include "abi/record.h"
 #include "abi/stack_frames.h"

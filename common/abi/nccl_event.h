@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The records of bpf/lib/nccl.bpf.h: a call of NCCL, or a launch of a CUDA graph, which may have captured such calls. */
-#ifndef NCCL_EVENT_H
-#define NCCL_EVENT_H
+#ifndef ABI_NCCL_EVENT_H
+#define ABI_NCCL_EVENT_H
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "abi/stack_frames.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The last operation of NCCL in a stream, on a device, or before an event: kept by bpf/lib/nccl_last.bpf.h. */
-#ifndef NCCL_LAST_H
-#define NCCL_LAST_H
+#ifndef ABI_NCCL_LAST_H
+#define ABI_NCCL_LAST_H
 
 struct nccl_last {
 	unsigned long long start;	/* of the call: CLOCK_MONOTONIC, ns; 0: there is no operation */

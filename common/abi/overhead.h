@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a process pays for probes, in the map overhead of bpf/lib/overhead.bpf.h, by its id. */
-#ifndef OVERHEAD_H
-#define OVERHEAD_H
+#ifndef ABI_OVERHEAD_H
+#define ABI_OVERHEAD_H
 
 /* Each thread adds up so many hits before it counts them: a prime, so that the one of them whose time is taken is of any
  * function in turn. */

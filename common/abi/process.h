@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A process that sent a record, in the map processes of bpf/lib/processes.bpf.h, by its id. */
-#ifndef PROCESS_H
-#define PROCESS_H
+#ifndef ABI_PROCESS_H
+#define ABI_PROCESS_H
 #include <linux/types.h>
 
 struct process {

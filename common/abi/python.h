@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Python frames in call stacks, and what bpf/lib/python.bpf.h and common/python exchange. */
-#ifndef PYTHON_H
-#define PYTHON_H
+#ifndef ABI_PYTHON_H
+#define ABI_PYTHON_H
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "abi/stack_frames.h"
@@ -34,10 +34,13 @@ enum python_loss {
 	PYTHON_UNREADABLE,	/* a frame or code object cannot be read */
 	PYTHON_TOO_MANY,	/* threads or interpreters: this thread's frames were not found */
 	PYTHON_NO_MEMORY,	/* for what is kept of the thread */
-	PYTHON_UNSUPPORTED,	/* this version of Python */
+	PYTHON_UNSUPPORTED,	/* this version of Python: see PYTHON_UNSUPPORTED_OF() */
 	PYTHON_NOT_YET,		/* the programs did not know that the process runs Python */
 	PYTHON_LOSSES
 };
+
+/* version: PY_VERSION_HEX >> 16; for one without Py_Version, its major version */
+#define PYTHON_UNSUPPORTED_OF(version) (PYTHON_UNSUPPORTED | ((version) & 0xffffu) << 8)
 
 /* Where an interpreter keeps what is read of it: offsets in its structs, in bytes, and the values of
  * flags.  CPython's names are in scripts/gen-python-layouts. */
@@ -59,7 +62,7 @@ enum { PYTHON_FRAME_BYTES = 128, PYTHON_CODE_BYTES = 256 };
 /* A process that runs Python: an element of the map python_processes, by process id. */
 struct python_process {
 	unsigned long long runtime;	/* the address of _PyRuntime */
-	unsigned int loss;		/* enum python_loss: why its frames are not walked, or 0 */
+	unsigned int loss;		/* as in a note NOTE_PYTHON_LOST: why its frames are not walked, or 0 */
 	unsigned int frame_size, code_size;	/* what is read of a frame and a code object: words */
 	unsigned int unused;
 	struct python_layout at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The head of every record in a ring buffer, and the records of process events. */
-#ifndef RECORD_H
-#define RECORD_H
+#ifndef ABI_RECORD_H
+#define ABI_RECORD_H
 #include <stdbool.h>
 
 /* Values of record.kind that are not the tool's own: for call stacks, which struct syms takes, and events

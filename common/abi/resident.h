@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory by which a tool asks a running program that has inject/resident.so (tools/resident) to connect to it, as the programs
- * of a command do (abi/inject.h).
+/* The memory by which a tool asks a running program that has inject/resident.so (tools/resident)
+ * to connect to it, as the programs of a command do (abi/inject.h).
  *
- * The library makes it when the first CUDA library is mapped: a memfd of RESIDENT_BYTES with the name RESIDENT_NAME, sealed against
- * shrinking and growing.  A tool finds it among the program's descriptors and takes a write lock on its first byte (fcntl(2): an
- * open file description lock), which the kernel drops when the tool ends, however it does.  It writes its request, counts up
- * generation and clears INJECT_OFF in flags, which all stubs read: at its next CUDA call the program connects.  Children of a fork
- * have the same memory: each that makes a call connects, and the tool leaves out those that it does not trace.
+ * The library makes it when the first CUDA library is mapped: a memfd of RESIDENT_BYTES with the
+ * name RESIDENT_NAME, sealed against shrinking and growing.  A tool finds it among the program's
+ * descriptors and takes a write lock on its first byte (fcntl(2): an open file description
+ * lock), which the kernel drops when the tool ends, however it does.  It writes its request,
+ * counts up generation and clears INJECT_OFF in flags, which all stubs read: at its next CUDA
+ * call the program connects.  Children of a fork read the same memory: each that makes a call
+ * connects, and the tool leaves out those that it does not trace.  Only the memory's owner and
+ * root can open it to write, and lock it: a child that has another user makes its own.
  *
- * The program may write anything here.  It takes the library by its name from the folder of its own, and believes a tool of its
- * own user or root only.
+ * The program may write anything here.  It takes the library from the folder of its own, which
+ * must be the one that it was when the program started, and believes a tool of its own user or
+ * root only.
  *
- * A tool that traces all of a user's programs listens under the name of resident_awaits(), too.  A program that has just made its
- * memory connects there, and waits a little until the tool has asked it, and closes the connection: then no call is missed. */
+ * A tool that traces all of a user's programs listens under the name of resident_awaits(), too.
+ * A program that has just made its memory connects there, and waits until the tool, if it works,
+ * has asked it, and closes the connection: then no call is missed. */
 #ifndef ABI_RESIDENT_H
 #define ABI_RESIDENT_H
 #include <linux/types.h>
@@ -21,13 +26,14 @@
 #define RESIDENT_MAGIC "CUDARES"
 #define RESIDENT_AWAITS "cuda-bpf-tools-resident-"
 
-enum { RESIDENT_VERSION = 2, RESIDENT_BYTES = 4096, RESIDENT_OBJECT = 32, RESIDENT_SOCKET = 108 };
+enum { RESIDENT_VERSION = 3, RESIDENT_BYTES = 4096, RESIDENT_OBJECT = 32, RESIDENT_SOCKET = 108 };
 
 /* Why a process has not connected. */
 enum resident_refusal {
 	RESIDENT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start */
-	RESIDENT_NO_LIBRARY,		/* inject/TOOL.so is not beside its resident.so, or is of another version */
+	RESIDENT_NO_LIBRARY,		/* inject/TOOL.so is of another version or not there */
 	RESIDENT_NOT_TRUSTED,		/* the tool does not answer, is another user's, or does not trace this process */
+	RESIDENT_MOVED,			/* it has another root directory than when it started */
 };
 
 struct resident_control {
@@ -62,15 +68,29 @@ static inline unsigned resident_awaits(char *to, __u32 user)
 	return n + digits;
 }
 
-/* Distinguishes builds of a library: of its first segment, which has its build id. */
+/* Distinguishes builds of a library, by all segments that are loaded (PT_LOAD), in their order:
+ * begins with 0.  It is no signature: whoever chooses the bytes of a library can give it any
+ * stamp. */
 static inline __u64 resident_stamp(const void *segment, __u64 bytes)
 {
 	const unsigned char *p = (const unsigned char *)segment;
 	__u64 hash = 0xcbf29ce484222325ull;
 
+	for (; bytes >= sizeof(__u64); bytes -= sizeof(__u64), p += sizeof(__u64)) {
+		__u64 word;
+
+		__builtin_memcpy(&word, p, sizeof(word));
+		hash = (hash ^ word) * 0x100000001b3ull;
+		hash ^= hash >> 32;
+	}
 	while (bytes--)
 		hash = (hash ^ *p++) * 0x100000001b3ull;
 	return hash;
+}
+
+static inline __u64 resident_stamp_add(__u64 stamp, const void *segment, __u64 bytes)
+{
+	return (stamp ^ resident_stamp(segment, bytes)) * 0x100000001b3ull;
 }
 
 #endif

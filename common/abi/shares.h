@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What each user holds of a table that all processes share: counted by bpf/lib/shares.bpf.h, and
  * given back there or by user space. */
-#ifndef SHARES_H
-#define SHARES_H
+#ifndef ABI_SHARES_H
+#define ABI_SHARES_H
 
 /* A power of two: the numbers of users.  SHARES_OTHERS is that of all users beyond. */
 enum { SHARES_USERS = 1024, SHARES_OTHERS = SHARES_USERS - 1 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* An element of an array of counters.  A probe takes it for a key (bpf/lib/slots.bpf.h), and user
  * space gives it back once it has read it. */
-#ifndef SLOT_H
-#define SLOT_H
+#ifndef ABI_SLOT_H
+#define ABI_SLOT_H
 #include <stdbool.h>
 
 enum { SLOT_FREE, SLOT_TAKING /* its key is being written */, SLOT_TAKEN };

@@ -2,8 +2,8 @@
 /* Call stacks in records: frames of 8 bytes each, from the caller outwards: first the native frames,
  * return addresses; then the Python frames of the same thread.  Where there are no more, or why, is
  * replaced by notes. */
-#ifndef STACK_FRAMES_H
-#define STACK_FRAMES_H
+#ifndef ABI_STACK_FRAMES_H
+#define ABI_STACK_FRAMES_H
 
 enum {
 	STACK_NATIVE = 127,	/* the kernel's default limit, kernel.perf_event_max_stack */
@@ -27,6 +27,33 @@ enum frame_note {
 	NOTE_UNREADABLE,	/* the stack cannot be read at address value */
 	NOTE_LOST,		/* there was no room for a copy of the stack */
 	NOTE_PYTHON_LOST,	/* Python frames: why they end is in value, see abi/python.h */
+	NOTE_GO_LOST,		/* Go frames: value is an enum go_loss */
+	NOTE_NO_STACK,		/* the only frame, never in a record: value is an enum no_stack */
+};
+
+/* Why the frames of a goroutine that called C are not there. */
+enum go_loss {
+	GO_NOT_YET,		/* the programs did not know that the process runs Go */
+	GO_NO_PLACE,		/* it is unknown where a thread has its goroutine */
+	GO_UNREADABLE,		/* the goroutine, or what says which it is */
+	GO_CALLED_BACK,		/* the outermost frame was called by C: its callers are on the stack of C */
+	GO_FRAMES,		/* nothing is lost */
+	GO_LOSSES
+};
+
+/* Why there is a note instead of a stack. */
+enum no_stack {
+	NO_STACK_CALL,		/* nothing is lost: the call was not seen */
+	NO_STACK_RETURN,	/* … it is taken at the return of the call */
+	NO_STACK_PYTHON,	/* … only Python frames are wanted, and the thread has none */
+	NO_STACK_CALLER,	/* … the thread began with the call */
+	NO_STACK_INJECT,	/* … with --attach inject, only threads in calls have stacks */
+	NO_STACK_MEMORY,	/* the user's share of memory for call stacks is used up */
+	NO_STACK_RECORD,	/* the record with the stack was dropped */
+	NO_STACK_TIME,		/* of a call in flight: reading stacks took too long */
+	NO_STACK_FORBIDDEN,	/* … the kernel refuses to read it */
+	NO_STACK_GONE,		/* … the thread or its memory is gone */
+	NO_STACKS
 };
 
 #define FRAME_VALUE_BITS 56

@@ -7,8 +7,8 @@
  * frame pointer is unchanged or saved below it, and the return address is where the machine has it then
  * (machine/frame.h).  User space adds rules as it meets return addresses.  Where one is missing or is not that simple, a struct stack_copy
  * is sent, from which user space unwinds. */
-#ifndef STACK_UNWIND_H
-#define STACK_UNWIND_H
+#ifndef ABI_STACK_UNWIND_H
+#define ABI_STACK_UNWIND_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 #include "machine/frame.h"
@@ -22,6 +22,7 @@ enum unwind_kind {
 	UNWIND_NO_RULES,	/* the code has no unwind information … */
 	UNWIND_BAD_RULES,	/* … or some that leads nowhere */
 	UNWIND_POINTER,		/* no unwind information, but a frame pointer */
+	UNWIND_GO,		/* code of Go: the callers are the goroutine's frames */
 };
 
 /* A slot of the table.  rule: the kind in bits 0 to 3; in 8-byte words cfa in bits 4 to 17, and the
@@ -64,8 +65,15 @@ static inline unsigned int unwind_place(unsigned int owner, unsigned long long p
 
 /* By process id: what its return addresses mean now. */
 struct unwind_process {
-	unsigned int owner;
+	unsigned int owner;		/* 0: it has no rules */
+	enum go_loss go;		/* GO_NOT_YET: it is no program of Go, as far as is known */
+	long long place;		/* struct elf_go's */
 };
+
+/* Offsets in Go's structs g (stack.hi, m, sched.sp, sched.bp) and m (curg): src/runtime/runtime2.go.  Its runtime.asmcgocall calls C on the
+ * stack of m.g0, the first word of m; then m.curg.sched has the goroutine's registers.  A newer struct gobuf, of which m has one before curg,
+ * has lost a word before bp: then the last two are GO_SHIFT lower. */
+enum { GO_STACK_END = 8, GO_M = 48, GO_SCHED_SP = 56, GO_SCHED_BP = 104, GO_CURG = 192, GO_SHIFT = 8 };
 
 enum { STACK_RETURNS = 8 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Where a USDT probe's arguments are, at the instruction that is probed. */
-#ifndef USDT_H
-#define USDT_H
+#ifndef ABI_USDT_H
+#define ABI_USDT_H
 
 /* A tool's probes have so many sets of places at most; equal ones are one. */
 enum { USDT_ARGS = 6, USDT_SETS = 256 };

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the watcher reports: a process mapped something, forked or ended.  The kinds are its own
  * WATCH_MAPPED and those of struct process_event, of which only the head is used. */
-#ifndef WATCH_EVENT_H
-#define WATCH_EVENT_H
+#ifndef ABI_WATCH_EVENT_H
+#define ABI_WATCH_EVENT_H
 #include <stdbool.h>
 #include "abi/record.h"
 
-enum { WATCH_MAPPED /* the dynamic linker loaded something */ };
+enum {
+	WATCH_MAPPED,		/* the dynamic linker loaded something */
+	WATCH_LEADER_ENDS,	/* its first thread ends, others go on */
+	WATCH_LEADER_NEW,	/* another thread than the first has executed a program */
+	WATCH_LEADER_SOON,	/* one begins to do so */
+};
 
 struct watch_event {
 	struct record head;	/* pid 0: some processes, unknown which */
 	unsigned int stopped;	/* the process waits for SIGCONT */
+	unsigned int tid;	/* WATCH_LEADER_SOON: the thread */
 };
 
 /* WATCH_NAME: bytes of a file's name that tell. */
@@ -44,5 +50,20 @@ enum { COOKIE_SHARED = 1 << 30 };
 
 /* … and of a process's own link for launches, where others are in all processes: see probe/split.h. */
 enum { COOKIE_OWN = 1 << 29 };
+
+/* … and of each probe in a file with functions of the driver, in these bits: the file's number, from 1.  With more such files,
+ * numbers come again. */
+enum { COOKIE_DRIVER_SHIFT = 24, COOKIE_DRIVERS = 15, COOKIE_DRIVER = COOKIE_DRIVERS << COOKIE_DRIVER_SHIFT };
+
+/* Returns the number of the file that is the n-th, from 0, in these bits. */
+static inline int cookie_of_driver(unsigned int n)
+{
+	return (int)(1 + n % COOKIE_DRIVERS) << COOKIE_DRIVER_SHIFT;
+}
+
+/* The bits from here on, above those of a set of USDT arguments (abi/usdt.h), are the generation
+ * of a link of one process; 0: none.  One generation counts at a time: see probe/bindings.h. */
+enum { COOKIE_GENERATION_SHIFT = 42, GENERATION_FIRST = 1, GENERATION_LAST = (1 << 22) - 1 };
+enum { GENERATION_PROCESSES = 4096 };
 
 #endif

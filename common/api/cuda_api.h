@@ -2,8 +2,8 @@
 /* The CUDA functions that the tools know.  The rows are in cuda_api.tbl, which describes their
  * format, and the roles of the arguments in cuda_roles.tbl; scripts/gen_api.awk turns each symbol
  * into CUDA_API(name, lib, class, initialisers of struct cuda_args). */
-#ifndef CUDA_API_H
-#define CUDA_API_H
+#ifndef API_CUDA_API_H
+#define API_CUDA_API_H
 #include "cuda_roles.def"
 
 /* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; that, NCCL and NVRTC are of no layer. */
@@ -17,8 +17,10 @@ enum cuda_class {
 	CUDA_RESET,	/* frees all memory of a context or device */
 	CUDA_CTX,	/* changes the calling thread's device or context */
 	CUDA_STREAM,	/* makes a stream */
+	CUDA_POOLS,	/* makes, returns or destroys a memory pool */
 	CUDA_COPY,
 	CUDA_SET,	/* memset */
+	CUDA_PREFETCH,	/* says where managed memory is to be, or discards it: it copies what is not there */
 	CUDA_LAUNCH,
 	CUDA_SYNC,
 	CUDA_NAME,	/* identifies the kernel behind a handle or host stub */
@@ -36,7 +38,7 @@ enum cuda_class {
 };
 
 /* The classes that show whose device is which: probed whatever is traced. */
-#define CUDA_DEVICE_CLASSES (1u << CUDA_CTX | 1u << CUDA_STREAM | 1u << CUDA_RESET | 1u << CUDA_WAIT)
+#define CUDA_DEVICE_CLASSES (1u << CUDA_CTX | 1u << CUDA_STREAM | 1u << CUDA_POOLS | 1u << CUDA_RESET | 1u << CUDA_WAIT)
 
 /* The classes that show what a graph runs. */
 #define CUDA_GRAPH_CLASSES (1u << CUDA_GRAPH | 1u << CUDA_EVENT)
@@ -76,7 +78,8 @@ enum cuda_stack {
 	CUDA_REPLACE,	/* it becomes the current one; the null context pops */
 	CUDA_PUSH,	/* it goes on the thread's stack of contexts */
 	CUDA_POP,
-	CUDA_KEEP,	/* the current one stays: it is a device's primary context */
+	CUDA_KEEP,	/* the current one stays: it is a device's primary context, or a part of one */
+	CUDA_GONE,	/* the same, and it is destroyed */
 };
 
 /* What a call of CUDA_GRAPH, CUDA_EVENT, CUDA_COMM or CUDA_GROUP does.  handle is an executable graph. */
@@ -115,8 +118,9 @@ struct cuda_args {
 #undef X
 	unsigned char out;	/* position of the argument that points to the result: 1 or 0 in
 				 * every row.  It is the first of ptr, handle, ctx, func,
-				 * name, module, library, stream that the row has. */
+				 * name, module, library, stream, pool that the row has. */
 	unsigned char size_at;	/* CUDA_FIELD, CUDA_PARAMS */
+	unsigned char location_at; /* 1 + the byte of *location with the place; 0: passed by value */
 	unsigned char kind_at;	/* byte of *params with the enum cudaMemcpyKind */
 	unsigned char src_at, dst_at; /* bytes of *params with a CUmemorytype each */
 	unsigned char elem;	/* bytes of one unit of size or width; 0 = 1 */
@@ -125,6 +129,8 @@ struct cuda_args {
 	unsigned char direction; /* enum cuda_direction, where the name fixes it */
 	unsigned char async;	/* 1: returns before the work is done */
 	unsigned char cooperative; /* CUDA_LAUNCH */
+	unsigned char nowhere;	/* 1: what it makes is on no device */
+	unsigned char anywhere;	/* 1: what it returns is on a device that the call does not name */
 	unsigned char counted;	/* 1: may return what is held already, with another reference */
 	unsigned char loads;	/* 1: also loads code, if that is loaded lazily */
 	unsigned char waits;	/* 1: also waits for the GPU, as a side effect */

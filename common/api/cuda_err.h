@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Names of the error codes of CUDA's two libraries, which are not dense and differ, of NCCL and of NVRTC. */
-#ifndef CUDA_ERR_H
-#define CUDA_ERR_H
+#ifndef API_CUDA_ERR_H
+#define API_CUDA_ERR_H
 #include "api/cuda_api.h"
 
 /* Returns the name of an error code of that library: "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE" or

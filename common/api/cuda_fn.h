@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The rows of cuda_api.tbl for user space, by id and by name. */
-#ifndef CUDA_FN_H
-#define CUDA_FN_H
+#ifndef API_CUDA_FN_H
+#define API_CUDA_FN_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 
@@ -80,6 +80,17 @@ int cuda_fn_find(const char *name);
 
 /* The same for a USDT probe, "PROVIDER:NAME". */
 int cuda_usdt_find(const char *name);
+
+/* Returns the id of the form of this function, as returned by cuda_fn_find(), that the runtime of this major version has: other
+ * parameters under the same name.  Of most functions, and of an unknown version (0), the function itself. */
+int cuda_fn_form(int id, int major);
+
+/* The forms that only older runtimes have: the id of each, from 0 on. */
+extern const int cuda_forms_n;
+int cuda_fn_form_at(int i);
+
+/* Returns "NAME@12" for a form that only runtimes up to that major version have; NULL for every other function. */
+const char *cuda_fn_form_name(int id);
 
 /* "runtime", "driver", "nccl", "nvrtc" or "usdt". */
 static inline const char *cuda_lib_name(enum cuda_lib lib)

@@ -2,8 +2,8 @@
 /* Every function of the runtime, the driver, NCCL and NVRTC as NVIDIA's headers declare it, and their
  * enums: from cuda_protos.tbl, nccl_protos.tbl and nvrtc_protos.tbl, which scripts/gen-protos makes from the headers.  (The
  * meaning of each call to the tools is in cuda_api.tbl: see cuda_fn.h.) */
-#ifndef CUDA_PROTOS_H
-#define CUDA_PROTOS_H
+#ifndef API_CUDA_PROTOS_H
+#define API_CUDA_PROTOS_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The members of small structs that are common in calls.  Other structs are not known. */
-#ifndef CUDA_STRUCTS_H
-#define CUDA_STRUCTS_H
+#ifndef API_CUDA_STRUCTS_H
+#define API_CUDA_STRUCTS_H
 #include "api/cuda_protos.h"
 
 /* struct, member, kind, enum or struct or "", offset, size: as in NVIDIA's headers (a test

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Matches function names that users write, and suggests names similar to one that matches none. */
-#ifndef MATCH_H
-#define MATCH_H
+#ifndef API_MATCH_H
+#define API_MATCH_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Short names of the values of NCCL's enums: nccl.h of 2.32. */
-#ifndef NCCL_NAMES_H
-#define NCCL_NAMES_H
+#ifndef API_NCCL_H
+#define API_NCCL_H
 
 /* Return "f32", "bf16", ...; "sum", "max", ..., "custom" for an operator of
  * ncclRedOpCreatePreMulSum(): static.  NULL if unknown. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A CPU time limit for code that untrusted input can keep running for hours. */
-#ifndef CPU_LIMIT_H
-#define CPU_LIMIT_H
+#ifndef BASE_CPU_LIMIT_H
+#define BASE_CPU_LIMIT_H
 
 enum cpu_limit { CPU_LIMIT_DONE, CPU_LIMIT_ABORTED, CPU_LIMIT_TIMEOUT, CPU_LIMIT_NO_TIMER };
 

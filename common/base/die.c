@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
@@ -17,6 +19,7 @@ static bool verbose, quiet;
 
 static void report(int err, const char *fmt, va_list ap)
 {
+	struct rlimit space;
 	char *text = NULL;
 
 	fflush(stdout);
@@ -28,6 +31,8 @@ static void report(int err, const char *fmt, va_list ap)
 		fprintf(stderr, ": %s", strerror(err < 0 ? -err : err));
 	if (err == EMFILE || err == -EMFILE)
 		fprintf(stderr, " (this process may have %ld: raise the limit, ulimit -n)", sysconf(_SC_OPEN_MAX));
+	if ((err == ENOMEM || err == -ENOMEM) && !getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
+		fprintf(stderr, " (this process may map %ju KiB: raise the limit, ulimit -v)", (uintmax_t)space.rlim_cur / 1024);
 	putc('\n', stderr);
 	free(text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Messages on standard error, "tool: what: why", and the exit statuses of every tool. */
-#ifndef DIE_H
-#define DIE_H
+#ifndef BASE_DIE_H
+#define BASE_DIE_H
 #include <stdbool.h>
 #include <stdlib.h>
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))

@@ -23,12 +23,30 @@ static int utf8(const unsigned char *s, unsigned *point)
 	return len;
 }
 
-/* Return true if the character would control the terminal or reorder what it displays. */
+/* Characters that control the terminal or reorder what it displays, and those without a width, by which two names that look alike
+ * differ (Unicode 15: Cc, Cf, Zl, Zp, and Default_Ignorable_Code_Point). */
+static const struct { unsigned first, last; } controls[] = {
+	{ 0x0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x34f, 0x34f }, { 0x600, 0x605 }, { 0x61c, 0x61c }, { 0x6dd, 0x6dd },
+	{ 0x70f, 0x70f }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+	{ 0x2060, 0x206f }, { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb },
+	{ 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+};
+
 static bool is_control(unsigned point)
 {
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
-	       point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
-	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+	for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++)
+		if (point >= controls[i].first && point <= controls[i].last)
+			return true;
+	return false;
+}
+
+/* As JSON has characters: those beyond U+FFFF as two surrogates. */
+static void json_escape(FILE *f, unsigned point)
+{
+	if (point > 0xffff)
+		fprintf(f, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
+	else
+		fprintf(f, "\\u%04x", point);
 }
 
 /* The length of the leading ASCII that needs no escaping: most text, which takes a single write. */
@@ -102,7 +120,7 @@ void escape_json(FILE *f, const char *text)
 		} else if (point == '"' || point == '\\') {
 			fprintf(f, "\\%c", point);
 		} else if (is_control(point)) {
-			fprintf(f, "\\u%04x", point);
+			json_escape(f, point);
 		} else {
 			fwrite_unlocked(s, 1, len, f);
 		}
@@ -131,7 +149,7 @@ void escape_lines(FILE *f, const char *text, size_t size, bool json)
 			continue;
 		}
 		if (json)
-			fprintf(f, "\\u%04x", point);
+			json_escape(f, point);
 		else
 			hex(f, s, len);
 	}

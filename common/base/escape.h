@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Makes text from a traced program safe for a terminal and for JSON. */
-#ifndef ESCAPE_H
-#define ESCAPE_H
+#ifndef BASE_ESCAPE_H
+#define BASE_ESCAPE_H
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes s; control characters, C1 controls, bidirectional overrides and bytes that are not
+/* Writes s; control characters, C1 controls, bidirectional overrides, characters without a width and bytes that are not
  * UTF-8 become \xNN for each byte.  Returns the columns written, counting a
  * character as one. */
 int escape_text(FILE *f, const char *s);

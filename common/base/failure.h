@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A fatal error in code that must not exit itself: it is recorded here, and whoever runs the tool
  * prints it and exits. */
-#ifndef FAILURE_H
-#define FAILURE_H
+#ifndef BASE_FAILURE_H
+#define BASE_FAILURE_H
 #include "base/die.h"
 
 struct failure {

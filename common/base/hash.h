@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* uthash with our own out-of-memory handler and hash function.  uthash's own hash has no
  * secret, so a program could choose addresses and names that all fall into one bucket. */
-#ifndef HASH_H
-#define HASH_H
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
 #include <errno.h>
 #include <stddef.h>
 #include "base/die.h"

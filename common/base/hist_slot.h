@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The slots of histograms, also for BPF programs: linear within each power of two, as in HdrHistogram (G. Tene).  With so
  * many bits, at least 1, values below 2^(bits + 1) have a slot each; above, each power of two has 2^bits slots of the same width. */
-#ifndef HIST_SLOT_H
-#define HIST_SLOT_H
+#ifndef BASE_HIST_SLOT_H
+#define BASE_HIST_SLOT_H
 
 enum { HIST_BITS = 3, HIST_SLOTS = (65 - HIST_BITS) << HIST_BITS /* for any 64 bits */, HIST_WORDS = (HIST_SLOTS + 63) / 64 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Histograms: counted in the slots of base/hist_slot.h, for percentiles, and shown in rows, one for each power of two. */
-#ifndef LOG2_HIST_H
-#define LOG2_HIST_H
+#ifndef BASE_LOG2_HIST_H
+#define BASE_LOG2_HIST_H
 #include <stdbool.h>
 #include "base/hist_slot.h"
 

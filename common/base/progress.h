@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Says on standard error what takes longer than a second, and how far it is. */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#ifndef BASE_PROGRESS_H
+#define BASE_PROGRESS_H
 #include <stdbool.h>
 
 /* Starts zeroed: nothing has begun, and nothing is printed. */

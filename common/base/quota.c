@@ -126,7 +126,7 @@ bool budget_left(struct budget *b, unsigned user, unsigned long long now)
 {
 	bool all = fill(get(b, 0, true), SHARE_OF_ALL, now);
 
-	return fill(get(b, user, false), SHARE_OF_USER, now) && all;
+	return fill(get(b, user, false), SHARE_OF_USER, now) && (all || b->each);
 }
 
 void budget_charge(struct budget *b, unsigned user, unsigned long long ns)

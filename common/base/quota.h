@@ -2,8 +2,8 @@
 /* A limit on what traced programs can make a tool keep, shared so that no user can take it all: a
  * user may hold at most as much as is still free.  One user alone gets half of the limit, the next
  * one half of the rest (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds", 1998). */
-#ifndef QUOTA_H
-#define QUOTA_H
+#ifndef BASE_QUOTA_H
+#define BASE_QUOTA_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,8 +21,9 @@ struct quota {
 	struct quota_user *last;	/* that took something: most take again */
 };
 
-/* Starts zeroed. */
+/* Starts zeroed, but for the first one. */
 struct budget {
+	bool each;		/* no limit for all together: no user takes others' time */
 	struct budget_user *users;
 };
 

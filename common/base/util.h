@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef UTIL_H
-#define UTIL_H
+#ifndef BASE_UTIL_H
+#define BASE_UTIL_H
 
 /* Returns what ends the noun of n things: "1 call", "2 calls". */
 static inline const char *plural(unsigned long long n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef VERSION_H
-#define VERSION_H
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
 
 #define VERSION "0.1.0"
 

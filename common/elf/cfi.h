@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How the functions of an ELF file are unwound: the call frame information (CFI) in .eh_frame
  * or .debug_frame (DWARF 5, 6.4).  Code is named by its offset in the file, as in /proc/PID/maps. */
-#ifndef CFI_H
-#define CFI_H
+#ifndef ELF_CFI_H
+#define ELF_CFI_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "machine/frame.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How struct cfi is laid out.  Private to common/elf/cfi*.c. */
-#ifndef CFI_BLOCK_H
-#define CFI_BLOCK_H
+#ifndef ELF_CFI_BLOCK_H
+#define ELF_CFI_BLOCK_H
 #include "elf/cfi.h"
 
 enum { CFI_NO_RULE = -1 };

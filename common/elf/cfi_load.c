@@ -9,6 +9,7 @@
 #include "base/die.h"
 #include "elf/cfi_block.h"
 #include "elf/elf_file.h"
+#include "elf/elf_go.h"
 
 /* Limits on a block: CPython's interpreter is a function of 1,000 rows.  Expressions of real functions have fewer
  * than 20 operations. */
@@ -375,7 +376,7 @@ static struct cfi *read_by_sections(const struct elf_file *file, struct code *c,
 	Elf *elf = elf_begin(file->bytes.fd, ELF_C_READ_MMAP, NULL);
 	struct cfi *cfi = elf && eh ? read_eh_frame(elf, c, addr) : NULL;
 
-	if (elf && !cfi && elf_file_section(file, ".debug_frame"))
+	if (elf && !cfi && elf_file_section(file, ".debug_frame") && !elf_has_go(file))
 		cfi = read_debug_frame(elf, c, addr);
 	elf_end(elf);
 	return cfi;

@@ -276,7 +276,7 @@ static enum cfi_step replace(struct frame *f, const struct cfi_cell *cell, struc
 		caller->known |= 1ull << cell->reg;
 	else
 		caller->known &= ~(1ull << cell->reg);
-	return cell->reg == UNWIND_RA || cell->reg == UNWIND_PC || cell->reg == UNWIND_SP ? status : CFI_CALLER;
+	return 1ull << cell->reg & (1ull << UNWIND_RA | 1ull << UNWIND_PC | 1ull << UNWIND_SP) ? status : CFI_CALLER;
 }
 
 /* Sets the pc of a caller whose return address is known, unless the rule has one of its own: that of a signal handler's

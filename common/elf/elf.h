@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the tools read from ELF files: the locations of CUDA functions, and symbols.  The files
  * belong to other users, so each size and offset is checked and nothing is mapped. */
-#ifndef ELF_H
-#define ELF_H
+#ifndef ELF_ELF_H
+#define ELF_ELF_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/usdt.h"

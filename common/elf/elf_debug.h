@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What leads from an ELF file to its separate debug file.  For a helper: libelf trusts what it reads. */
-#ifndef ELF_DEBUG_H
-#define ELF_DEBUG_H
+#ifndef ELF_ELF_DEBUG_H
+#define ELF_ELF_DEBUG_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Reads x86-64 ELF files; private to elf.  Does not use libelf, which allocates
- * as many sections and reads tables as long as the file claims, decompresses sections, and searches
- * for the end of the names at each symbol: a hostile file of 20 MB kept it busy for minutes.  Here
- * each part is read once, into memory of its own, if the file contains it and it is not too large: its owner may
- * change or truncate it meanwhile. */
-#ifndef ELF_FILE_H
-#define ELF_FILE_H
+/* Reads parts of the machine's 64-bit ELF files (machine/elf.h); elf.h has the functions of a file to probe.  Does not use
+ * libelf, which allocates as many sections and reads tables as long as the file claims, decompresses sections, and searches
+ * for the end of the names at each symbol: a hostile file of 20 MB kept it busy for minutes.  Here each part is copied, if
+ * the file contains it and it is not too large, because the file's owner may change or truncate it meanwhile. */
+#ifndef ELF_ELF_FILE_H
+#define ELF_ELF_FILE_H
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reading the text that says where a USDT probe's arguments are, for machine/usdt.h.  Each function moves *at beyond what it
  * has read; *at may be anywhere if it returns false. */
-#ifndef USDT_TEXT_H
-#define USDT_TEXT_H
+#ifndef ELF_USDT_TEXT_H
+#define ELF_USDT_TEXT_H
 #include <stdbool.h>
 #include <stdlib.h>
 

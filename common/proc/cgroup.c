@@ -11,6 +11,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 #include "proc/cgroup.h"
+#include "proc/living.h"
 
 /* What the names of a process's cgroups say of it: the container, the pod and the Slurm job that it is in.
  * Who may make cgroups chooses their names, so this is what the process's cgroups claim. */
@@ -195,7 +196,7 @@ bool cgroup_names(int pid, struct cgroup_names *names)
 	int fd;
 
 	*names = (struct cgroup_names){ 0 };
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", proc_living(pid));
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -324,7 +325,7 @@ static char *directory_of(int pid)
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", proc_living(pid));
 	f = top ? fopen(name, "re") : NULL;
 	while (f && !path && getline(&line, &size, f) > 0)
 		if (!strncmp(line, "0::/", 4) && asprintf(&path, "%s%.*s", top, (int)strcspn(line + 3, "\n"), line + 3) < 0)

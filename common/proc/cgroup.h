@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Cgroups of version 2, by path, by id and by the container that they belong to. */
-#ifndef CGROUP_H
-#define CGROUP_H
+#ifndef PROC_CGROUP_H
+#define PROC_CGROUP_H
 #include <stdbool.h>
 
 enum { CGROUP_CONTAINER = 65, CGROUP_POD = 37, CGROUP_JOB = 21 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Takes privileges from a process of ours, for good: one that handles untrusted data, or that becomes the command. */
-#ifndef CONFINE_H
-#define CONFINE_H
+#ifndef PROC_CONFINE_H
+#define PROC_CONFINE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>

@@ -6,8 +6,8 @@
  *
  * A helper is forked at its first call and has the tool's memory as it was then, so functions and
  * whatever existed then have the same addresses in it.  It ends with the tool. */
-#ifndef HELPER_H
-#define HELPER_H
+#ifndef PROC_HELPER_H
+#define PROC_HELPER_H
 #include <stdbool.h>
 #include <stddef.h>
 

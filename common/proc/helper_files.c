@@ -115,6 +115,33 @@ int helper_mappings(struct helper_pool *l, int pid, bool identify,
 	return err;
 }
 
+struct hazards_answer {
+	int err;
+	struct proc_hazards hazards;
+};
+
+static void find_hazards(struct helper_job *job)
+{
+	struct hazards_answer answer = { 0 };
+
+	answer.err = proc_hazards(*(const int *)job->in, &answer.hazards);
+	helper_put(job, &answer, sizeof(answer));
+}
+
+int helper_hazards(struct helper_pool *l, int pid, struct proc_hazards *h)
+{
+	struct hazards_answer answer;
+	struct helper_answer a;
+	int err = helper_call(l, pid, "mappings", find_hazards, &pid, sizeof(pid), -1, &a);
+
+	if (err)
+		return err;
+	memcpy(&answer, a.bytes, sizeof(answer));
+	helper_drop(&a);
+	*h = answer.hazards;
+	return answer.err;
+}
+
 /* The path is only there for a file that has to be opened by its name; m.path is NULL, as no answer depends on where that
  * stands. */
 struct open_request {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A process's mappings and the files behind them, by helper processes (see helper_pool.h).  The tool itself only ever
  * holds O_PATH descriptors of others' files: closing any other may wait for the file's owner. */
-#ifndef LOOK_FILES_H
-#define LOOK_FILES_H
+#ifndef PROC_HELPER_FILES_H
+#define PROC_HELPER_FILES_H
 #include "proc/helper_pool.h"
 #include "proc/proc.h"
 
@@ -11,6 +11,9 @@
  * the process is gone, -E2BIG if it has too many mappings. */
 int helper_mappings(struct helper_pool *l, int pid, bool identify,
 		  bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
+
+/* Calls proc_hazards() there.  Returns its error or that of helper_call(). */
+int helper_hazards(struct helper_pool *l, int pid, struct proc_hazards *h);
 
 /* Opens the file behind a mapping with O_PATH.  Returns a descriptor, which the caller closes, or
  * the error of helper_call(), or -EINVAL if it is not a regular file, -ESTALE if another file is mapped

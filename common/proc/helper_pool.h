@@ -2,8 +2,8 @@
 /* Reads other users' processes: their mappings, files and memory.  A helper process does each
  * (see helper.h), in limited time.  All calls of a tool share one budget, by user, so that no user's
  * programs keep it from seeing the others'. */
-#ifndef HELPER_POOL_H
-#define HELPER_POOL_H
+#ifndef PROC_HELPER_POOL_H
+#define PROC_HELPER_POOL_H
 #include <stdbool.h>
 #include "base/quota.h"
 #include "proc/helper.h"

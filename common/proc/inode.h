@@ -3,8 +3,8 @@
  * of a mapping by this inode, not by anything that user space can see.  On overlayfs, one inode of
  * a lower layer backs files with different numbers, in all containers that share the layer; and a
  * file that is copied up gets a new inode but keeps its number. */
-#ifndef INODE_H
-#define INODE_H
+#ifndef PROC_INODE_H
+#define PROC_INODE_H
 #include <stdbool.h>
 
 /* The BPF program that finds inodes; starts zeroed, and is loaded at first use. */

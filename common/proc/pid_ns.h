@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Process ids in PID namespaces other than ours. */
-#ifndef PID_NS_H
-#define PID_NS_H
+#ifndef PROC_PID_NS_H
+#define PROC_PID_NS_H
 #include <stdbool.h>
 
 /* Returns the processes with this pid in a PID namespace other than ours, as text: "4711" or "4711

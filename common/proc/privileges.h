@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The privileges that the kernel requires for tracing, and why it may have refused. */
-#ifndef PRIVILEGES_H
-#define PRIVILEGES_H
+#ifndef PROC_PRIVILEGES_H
+#define PROC_PRIVILEGES_H
 #include <stdbool.h>
 
 enum privilege {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "proc/living.h"
 #include "proc/proc.h"
 #include "proc/proc_root.h"
 
@@ -25,16 +26,16 @@ static bool number(char **line, int base, char separator, unsigned long long *n)
 	return true;
 }
 
-bool proc_parse_mapping(char *line, struct mapping *m, bool *executable)
+bool proc_parse_mapping(char *line, struct mapping *m)
 {
 	unsigned long long major, minor;
 	char *at = line;
 
-	m->id = (struct file_id){ 0 };
+	*m = (struct mapping){ .path = "" };
 	line[strcspn(line, "\n")] = 0;
 	if (!number(&at, 16, '-', &m->start) || !number(&at, 16, ' ', &m->end))
 		return false;
-	*executable = strnlen(at, 5) == 5 && at[2] == 'x';
+	m->executable = strnlen(at, 5) == 5 && at[2] == 'x';
 	if (strnlen(at, 5) < 5 || at[4] != ' ')
 		return false;
 	at += 5;
@@ -53,13 +54,15 @@ static bool has_ended(FILE *f)
 	return !fseek(f, 0, SEEK_SET) && getc(f) == EOF;
 }
 
-static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const struct mapping *m),
-		     void *ctx)
+enum which { EXECUTABLE_FILES, ALL_FILES, ALL_MAPPINGS };
+
+static int read_maps(const char *name, enum which which,
+		     bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
 {
 	char *line = NULL;
 	struct mapping m;
 	size_t size = 0;
-	bool executable, some = false;
+	bool some = false;
 	FILE *f;
 	int err;
 
@@ -68,8 +71,10 @@ static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const str
 		return errno == ENOENT ? -ESRCH : -errno;
 	errno = 0;
 	while (getline(&line, &size, f) > 0) {
+		bool file = proc_parse_mapping(line, &m);
+
 		some = true;
-		if (proc_parse_mapping(line, &m, &executable) && (all || executable) &&
+		if ((which == ALL_MAPPINGS || (file && (which == ALL_FILES || m.executable))) &&
 		    !fn(ctx, &m))
 			break;
 	}
@@ -83,8 +88,47 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	return read_maps(name, false, fn, ctx);
+	snprintf(name, sizeof(name), "/proc/%d/maps", proc_living(pid));
+	return read_maps(name, EXECUTABLE_FILES, fn, ctx);
+}
+
+/* Mappings are in address order, and a file's stand together: anonymous text between two of one file
+ * was the file's. */
+struct hazard_scan {
+	struct proc_hazards *h;
+	unsigned long long end;	/* of the mapping before */
+	char path[256];		/* of the file mapping before, if only anonymous text is in between */
+	bool text;		/* there is such text */
+};
+
+static bool find_hazard(void *ctx, const struct mapping *m)
+{
+	struct hazard_scan *s = ctx;
+	bool adjacent = m->start == s->end;
+
+	s->end = m->end;
+	s->h->uprobes |= !strcmp(m->path, "[uprobes]");
+	if (m->ino && adjacent && s->text && !strncmp(s->path, m->path, sizeof(s->path) - 1))
+		strcpy(s->h->moved, s->path);
+	if (m->ino) {
+		snprintf(s->path, sizeof(s->path), "%s", m->path);
+		s->text = false;
+	} else if (!adjacent || !*s->path || !m->executable || *m->path) {
+		*s->path = 0;
+	} else {
+		s->text = true;
+	}
+	return true;
+}
+
+int proc_hazards(int pid, struct proc_hazards *h)
+{
+	struct hazard_scan s = { .h = h };
+	char name[32];
+
+	*h = (struct proc_hazards){ 0 };
+	snprintf(name, sizeof(name), "/proc/%d/maps", proc_living(pid));
+	return read_maps(name, ALL_MAPPINGS, find_hazard, &s);
 }
 
 int proc_reopen(int fd)
@@ -124,7 +168,7 @@ bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino)
 
 	if (at == MAP_FAILED)
 		return false;
-	read_maps("/proc/self/maps", true, find_own, &own);
+	read_maps("/proc/self/maps", ALL_FILES, find_own, &own);
 	munmap(at, 1);
 	if (!own.yes)
 		return false;
@@ -140,11 +184,12 @@ static int open_path(int pid, const struct mapping *m, bool by_name, bool *named
 	char name[80];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, m->start, m->end);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", proc_living(pid), m->start,
+		 m->end);
 	fd = open(name, O_PATH | O_CLOEXEC);
 	*named = fd < 0 && errno == EPERM && by_name;
 	if (*named)
-		return proc_root_open(pid, m->path, true);
+		return proc_root_open_mapped(pid, m->path);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -247,7 +292,7 @@ size_t proc_exe(int pid, char *path, size_t size)
 	char name[32];
 	ssize_t n;
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	snprintf(name, sizeof(name), "/proc/%d/exe", proc_living(pid));
 	n = readlink(name, path, size - 1);
 	n = n < 0 ? 0 : n;
 	path[n] = '\0';
@@ -261,7 +306,7 @@ bool proc_rights(int pid, struct proc_rights *r)
 	FILE *f;
 
 	*r = (struct proc_rights){ 0 };
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
 	f = fopen(name, "re");
 	if (!f)
 		return false;
@@ -276,14 +321,14 @@ bool proc_rights(int pid, struct proc_rights *r)
 	return true;
 }
 
-/* Reads /proc/PID/stat (proc_pid_stat(5)).  Returns what follows the second field, the name, which may contain anything; NULL
- * if the process is gone. */
-static const char *read_stat(int pid, char *line, size_t size)
+/* Reads /proc/TID/stat (proc_pid_stat(5)).  Returns what follows the second field, the name, which
+ * may contain anything; NULL if the thread is gone. */
+static const char *read_stat(int tid, char *line, size_t size)
 {
 	char name[32], *end;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	snprintf(name, sizeof(name), "/proc/%d/stat", tid);
 	f = fopen(name, "re");
 	if (!f)
 		return NULL;
@@ -311,7 +356,7 @@ struct proc_identity proc_identity(int pid)
 bool proc_environment(int pid, unsigned long long *start, unsigned long long *end)
 {
 	char line[1024];
-	const char *at = read_stat(pid, line, sizeof(line));
+	const char *at = read_stat(proc_living(pid), line, sizeof(line));
 
 	for (int field = 3; at && field < 50; field++)
 		at = strchr(at + 1, ' ');
@@ -331,7 +376,7 @@ bool proc_is_ending(int pid)
 {
 	const unsigned exiting = 4;	/* PF_EXITING, include/linux/sched.h */
 	char line[1024];
-	const char *at = read_stat(pid, line, sizeof(line));
+	const char *at = read_stat(proc_living(pid), line, sizeof(line));
 	unsigned flags;
 
 	return !at || sscanf(at, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1 || flags & exiting;

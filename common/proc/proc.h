@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Processes and the files they map, read from /proc.  A file is opened through the mapping
- * itself (/proc/PID/map_files): that works for deleted files and inside containers, and follows no link of
- * the traced program.  Only who may not do so opens it by its name, below the process's root, and compares. */
-#ifndef PROC_H
-#define PROC_H
+/* Processes and the files they map, read from /proc by proc_living().  A file is opened through
+ * the mapping itself (/proc/PID/map_files): that works for deleted files and inside containers,
+ * and follows no link of the traced program.  Only who may not do so opens it by its name, below
+ * the process's root, and compares. */
+#ifndef PROC_PROC_H
+#define PROC_PROC_H
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -13,22 +14,33 @@ struct file_id {
 	unsigned long long size, mount;	/* mount: a number that is not reused (Linux 6.8) */
 };
 
-/* A file mapping. */
+/* A mapping of a file; where a function says so, of any kind: ino is then 0 if there is no file. */
 struct mapping {
 	unsigned long long start, end, offset;
 	unsigned long long dev, ino;	/* as /proc/PID/maps prints them, major << 32 | minor */
 	const char *path;		/* as the process sees it; may end in " (deleted)" */
 	struct file_id id;		/* see helper_mappings() */
+	bool executable;
 };
 
 /* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path points
- * into the line, whose newline is removed.  Return false if it is not a file mapping. */
-bool proc_parse_mapping(char *line, struct mapping *m, bool *executable);
+ * into the line, whose newline is removed, and is "" or "[name]" without a file.  Return false if it is
+ * not a file mapping. */
+bool proc_parse_mapping(char *line, struct mapping *m);
 
 /* Calls fn for each executable, file-backed mapping of the process, in address order, until
  * it returns false.  Returns 0 or -errno: -ESRCH if the process is gone, or meanwhile ended or called
  * execve(), so that there may be more. */
 int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
+
+/* What the process's mappings show of "Hazards of probes" (cuda-bpf-tools(7)). */
+struct proc_hazards {
+	bool uprobes;		/* the kernel's mapping [uprobes], which stays after its first breakpoint */
+	char moved[256];	/* a file whose text is in anonymous memory, as with BOLT's -hugify; "": none */
+};
+
+/* Finds them.  Returns the errors of proc_mappings(). */
+int proc_hazards(int pid, struct proc_hazards *h);
 
 /* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0
  * or -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now,
@@ -78,7 +90,7 @@ bool proc_environment(int pid, unsigned long long *start, unsigned long long *en
 
 /* What a process may do, as far as it can change that itself. */
 struct proc_rights {
-	unsigned uid, effective;	/* its first thread's user ids */
+	unsigned uid, effective;	/* user ids of its first thread that lives */
 	unsigned filters;		/* and seccomp filters; 1 if it has some and the kernel (before 5.9) has no number */
 };
 

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "proc/living.h"
 #include "proc/proc_root.h"
 
 /* openat2() fails with EAGAIN if something was renamed meanwhile and a ".." came after. */
@@ -17,7 +19,7 @@ static int root_of(int pid)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	snprintf(name, sizeof(name), "/proc/%d/root", proc_living(pid));
 	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -55,6 +57,18 @@ int proc_root_open(int pid, const char *path, bool follow)
 	if (root >= 0)
 		close(root);
 	return regular(fd);
+}
+
+int proc_root_open_mapped(int pid, const char *path)
+{
+	char name[32], root[PATH_MAX];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", proc_living(pid));
+	n = readlink(name, root, sizeof(root));
+	if (n > 1 && n < (ssize_t)sizeof(root) && !strncmp(path, root, n) && path[n] == '/')
+		path += n;
+	return proc_root_open(pid, path, true);
 }
 
 int proc_root_open_in(int pid, const char *dir, const char *name)

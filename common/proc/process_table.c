@@ -79,8 +79,15 @@ void process_ended(struct process_table *t, const struct process_event *event)
 		drop(t, p);
 }
 
+void process_signalled(const struct process_table *t, bool killed)
+{
+	if (t->on_signal)
+		t->on_signal(t->on_signal_ctx, killed);
+}
+
 void process_no_parts(struct process_table *t)
 {
+	t->on_signal = NULL;
 	free(t->parts);
 	t->parts = NULL;
 	t->nparts = 0;

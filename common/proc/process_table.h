@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The one table of the traced processes.  What is read of a process is read once, as it may not live long.  Parts that
  * keep state by pid register what drops it, so that the next process with this pid, or the next program, starts without. */
-#ifndef PROCESS_TABLE_H
-#define PROCESS_TABLE_H
+#ifndef PROC_PROCESS_TABLE_H
+#define PROC_PROCESS_TABLE_H
 #include <stdbool.h>
 #include "base/hash.h"
 #include "proc/cgroup.h"
@@ -28,6 +28,9 @@ struct process_table {		/* starts zeroed */
 	char since[16];		/* when tracing began, of the clock: set by the session */
 	struct process_part *parts;
 	int nparts;
+	/* Set by a part, or NULL: called before the command gets a signal, and, with killed, once that has killed it. */
+	void (*on_signal)(void *ctx, bool killed);
+	void *on_signal_ctx;
 };
 
 /* Has fn called for each RECORD_EXIT and RECORD_EXEC, before the tool handles the records that follow.  The order is that of
@@ -36,6 +39,9 @@ void process_on_end(struct process_table *t, void (*fn)(void *ctx, const struct 
 
 /* Call for each such record: calls the parts; then the table drops the process itself. */
 void process_ended(struct process_table *t, const struct process_event *event);
+
+/* Call at a signal for the command: see on_signal. */
+void process_signalled(const struct process_table *t, bool killed);
 
 /* Unregisters all parts. */
 void process_no_parts(struct process_table *t);

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "proc/living.h"
 #include "proc/user.h"
 
 /* Who is responsible for a process. */
@@ -26,7 +27,7 @@ unsigned proc_real_user(int pid)
 	char name[32], line[256];
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
 	f = fopen(name, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "Uid: %u", &user) == 1)
@@ -60,7 +61,7 @@ unsigned proc_user(int pid)
 	struct stat ours;
 	int ns;
 
-	snprintf(name, sizeof(name), "/proc/%d/ns/user", pid);
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", proc_living(pid));
 	ns = open(name, O_RDONLY | O_CLOEXEC);
 	if (ns < 0 || stat("/proc/self/ns/user", &ours) || inode_of(ns) == ours.st_ino) {
 		if (ns >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The user of a process. */
-#ifndef USER_H
-#define USER_H
+#ifndef PROC_USER_H
+#define PROC_USER_H
 
 /* A process that is gone, or whose user cannot be found out. */
 #define USER_UNKNOWN ((unsigned)-1)

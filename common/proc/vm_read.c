@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include "base/die.h"
 #include "proc/helper_pool.h"
+#include "proc/living.h"
 #include "proc/vm_read.h"
 
 /* BATCH: at most IOV_MAX */
@@ -21,6 +22,7 @@ static void read_string(struct helper_job *job)
 {
 	const struct string_request *r = job->in;
 	unsigned long long at = r->at, end = r->at + r->size;
+	const int tid = proc_living(r->pid);
 	char page[PAGE];
 	ssize_t n;
 
@@ -28,7 +30,7 @@ static void read_string(struct helper_job *job)
 		size_t want = PAGE - at % PAGE < end - at ? PAGE - at % PAGE : end - at;
 		const struct iovec here = { page, want }, there = { (void *)(unsigned long)at, want };
 
-		n = process_vm_readv(r->pid, &here, 1, &there, 1, 0);
+		n = process_vm_readv(tid, &here, 1, &there, 1, 0);
 		if (n <= 0)
 			return;
 		helper_put(job, page, strnlen(page, n));
@@ -63,6 +65,7 @@ struct words_request {
 static void read_words(struct helper_job *job)
 {
 	const struct words_request *r = job->in;
+	const int tid = proc_living(r->pid);
 	unsigned long long words[BATCH];
 	struct iovec there[BATCH];
 
@@ -74,7 +77,7 @@ static void read_words(struct helper_job *job)
 			there[n] = (struct iovec){ (void *)(unsigned long)r->at[from + n], WORD };
 		memset(words, 0, sizeof(words));
 		/* stops at the first one that cannot be read */
-		got = process_vm_readv(r->pid, &here, 1, there, n, 0);
+		got = process_vm_readv(tid, &here, 1, there, n, 0);
 		got = got < 0 ? 0 : got / WORD;
 		if ((size_t)got < n) {
 			words[got] = 0;
@@ -108,7 +111,7 @@ bool vm_get(int pid, unsigned long long at, void *bytes, size_t size)
 {
 	const struct iovec here = { bytes, size }, there = { (void *)(unsigned long)at, size };
 
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+	return process_vm_readv(proc_living(pid), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 static void read_bytes(struct helper_job *job)
@@ -169,11 +172,12 @@ void *vm_read_bytes(struct helper_pool *l, int pid, unsigned long long at, size_
 /* At address 0, where nothing is: EFAULT if reading is permitted. */
 static void try_reading(struct helper_job *job)
 {
-	const int *pid = job->in;
+	const int *pid = job->in, tid = proc_living(*pid);
 	char byte;
 	const struct iovec here = { &byte, 1 }, there = { NULL, 1 };
 
-	if (process_vm_readv(*pid, &here, 1, &there, 1, 0) < 0 && (errno == EPERM || errno == ENOSYS))
+	if (process_vm_readv(tid, &here, 1, &there, 1, 0) < 0 &&
+	    (errno == EPERM || errno == ENOSYS))
 		helper_put(job, "", 1);
 }
 

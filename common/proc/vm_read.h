@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads other processes' memory, by helper processes (see helper_pool.h): a page may be backed by their own
  * userfaultfd or FUSE file system. */
-#ifndef VM_READ_H
-#define VM_READ_H
+#ifndef PROC_VM_READ_H
+#define PROC_VM_READ_H
 #include <stdbool.h>
 #include <stddef.h>
 

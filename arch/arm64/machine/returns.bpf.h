@@ -3,7 +3,7 @@
  * its frame.  Frame records are a list: x29 has the innermost one's address (AAPCS64, 6.4.6). */
 #ifndef MACHINE_RETURNS_BPF_H
 #define MACHINE_RETURNS_BPF_H
-#ifndef TASK_BPF_H
+#ifndef LIB_TASK_BPF_H
 #error "include lib/task.bpf.h before this"
 #endif
 #include "machine/regs.bpf.h"

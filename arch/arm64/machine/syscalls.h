@@ -3,12 +3,16 @@
 #ifndef MACHINE_SYSCALLS_H
 #define MACHINE_SYSCALLS_H
 #include <linux/audit.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 
 /* For seccomp filters. */
 #define MACHINE_AUDIT AUDIT_ARCH_AARCH64
 
-/* What the C library's epoll_wait() calls. */
-#define EPOLL_WAIT SYS_epoll_pwait
+/* Return true if the C library's epoll_wait() or epoll_pwait() makes the call. */
+static inline bool machine_epoll_wait(long call)
+{
+	return call == SYS_epoll_pwait;
+}
 
 #endif

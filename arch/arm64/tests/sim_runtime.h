@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Functions of the simulated runtime that only jump to another: tests/sim/rt_launch.c, which defines VISIBILITY(). */
-#ifndef SIM_RUNTIME_H
-#define SIM_RUNTIME_H
+#ifndef TESTS_SIM_RUNTIME_H
+#define TESTS_SIM_RUNTIME_H
 
 /* as NVIDIA's: room that is not used, and the jump */
 #define JUMP(name, to) \

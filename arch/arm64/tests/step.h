@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A traced program that is stepped through: its program counter, and its processor's counter, which is no clock of programs
  * (arch/arm64/inject/counter.c). */
-#ifndef STEP_H
-#define STEP_H
+#ifndef TESTS_STEP_H
+#define TESTS_STEP_H
 #include <elf.h>
 #include <stdbool.h>
 #include <sys/ptrace.h>

@@ -2,7 +2,7 @@
 /* Where x86-64 has the return address of a function: calls push it. */
 #ifndef MACHINE_RETURNS_BPF_H
 #define MACHINE_RETURNS_BPF_H
-#ifndef TASK_BPF_H
+#ifndef LIB_TASK_BPF_H
 #error "include lib/task.bpf.h before this"
 #endif
 #include "machine/regs.bpf.h"

@@ -11,4 +11,11 @@ static inline bool thread_has_id(unsigned long long pointer, unsigned long long 
 	return pointer == id;
 }
 
+/* Returns where a thread-local variable of the program is from the thread pointer, by its symbol's value, and the size and alignment of
+ * the segment (ELF Handling For Thread-Local Storage, 3.4.6: variant II). */
+static inline long long thread_tls_offset(unsigned long long value, unsigned long long size, unsigned long long align)
+{
+	return value - (align > 1 ? (size + align - 1) / align * align : size);
+}
+
 #endif

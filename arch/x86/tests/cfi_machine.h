@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The machine's part of tests/unit/cfi*.c. */
-#ifndef CFI_MACHINE_H
-#define CFI_MACHINE_H
+#ifndef TESTS_CFI_MACHINE_H
+#define TESTS_CFI_MACHINE_H
 #include <signal.h>
 #include <ucontext.h>
 #include "elf/cfi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The machine's part of tests/workloads/jit.c. */
-#ifndef JIT_H
-#define JIT_H
+#ifndef TESTS_JIT_H
+#define TESTS_JIT_H
 #include <string.h>
 
 /* Writes a function with a frame pointer that calls target, 0x10 bytes after its start the call returns to:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How the exports of the simulated driver begin: tests/sim/drv.h, which includes this. */
-#ifndef SIM_DRIVER_H
-#define SIM_DRIVER_H
+#ifndef TESTS_SIM_DRIVER_H
+#define TESTS_SIM_DRIVER_H
 
 /* a comparison that cannot be emulated, a branch, an indirect jump; registers and stack are untouched until the
  * implementation

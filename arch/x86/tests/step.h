@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A traced program that is stepped through: its program counter, and its processor's counter, which is a clock. */
-#ifndef STEP_H
-#define STEP_H
+#ifndef TESTS_STEP_H
+#define TESTS_STEP_H
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The undefined instruction of nofp_asm.S: its size in bytes, and the program counter of what it interrupted. */
-#ifndef TRAP_H
-#define TRAP_H
+#ifndef TESTS_TRAP_H
+#define TESTS_TRAP_H
 #include <ucontext.h>
 
 enum { TRAP_SIZE = 2 };

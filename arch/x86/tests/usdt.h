@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Operands of a USDT note's arguments: tests/workloads/usdt.c. */
-#ifndef USDT_H
-#define USDT_H
+#ifndef TESTS_USDT_H
+#define TESTS_USDT_H
 
 /* in a register that has a name for its lowest byte */
 #define USDT_BYTE(value) "q"(value)

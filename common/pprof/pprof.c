@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 #include "abi/device.h"
 #include "abi/stack_frames.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/escape.h"
 #include "pprof/pprof.h"
@@ -18,8 +18,10 @@
 /* Limits on what hostile programs can make a profile: bytes of its tables and of a name, inlined functions of a frame. */
 enum { TABLES = 128 << 20, NAME = 8192, INLINED = 64, HASH_COST = 64 };
 
-/* The address ranges of files: in a real process they begin at a page. */
-static const unsigned long long PAGE = 4096;
+/* The address ranges of files: in a real process they begin at a page.  A program can map a file at
+ * any offset: from OFFSETS on no file has code.  The ranges of all mappings that TABLES has room for
+ * fit into 64 bits. */
+static const unsigned long long PAGE = 4096, OFFSETS = 1ull << 44;
 
 struct text {
 	unsigned id;		/* its place in the string table */
@@ -29,7 +31,7 @@ struct text {
 
 struct function {
 	struct { unsigned name, file; } key;
-	unsigned id;
+	unsigned id, system_name;
 	UT_hash_handle hh;
 };
 
@@ -106,7 +108,17 @@ static unsigned text(struct pprof *p, const char *s)
 	return t->id;
 }
 
-static unsigned function(struct pprof *p, const char *name, const char *file)
+/* Returns the name in the object file.  If it is the name itself, pprof removes "<int>" from what looks like C++ to it, even if all
+ * that is there is "<module>" (Demangle() in internal/symbolizer): then it is empty. */
+static unsigned system_name(struct pprof *p, const char *name, const char *symbol)
+{
+	if (symbol && strcmp(symbol, name))
+		return text(p, symbol);
+	return text(p, strpbrk(name, "<>[]()") || strstr(name, "::") ? "" : name);
+}
+
+/* symbol: what name was demangled from, or NULL. */
+static unsigned function(struct pprof *p, const char *name, const char *symbol, const char *file)
 {
 	struct function want = { .key = { text(p, name), text(p, file ? file : "") } }, *f;
 
@@ -116,6 +128,7 @@ static unsigned function(struct pprof *p, const char *name, const char *file)
 	f = xcalloc(1, sizeof(*f));
 	f->key = want.key;
 	f->id = 1 + HASH_COUNT(p->functions);
+	f->system_name = system_name(p, name, symbol);
 	HASH_ADD(hh, p->functions, key, sizeof(f->key), f);
 	p->used += sizeof(*f) + HASH_COST;
 	return f->id;
@@ -178,7 +191,7 @@ static void put_name(struct pprof *p, const char *name, const char *file, int nu
 	struct location_key key;
 
 	memset(&key, 0, sizeof(key));
-	key.line = (struct line){ function(p, name, file), number };
+	key.line = (struct line){ function(p, name, NULL, file), number };
 	p->ninlined = 0;
 	put(p, find_location(p, &key) ?: add_location(p, &key, key.line));
 }
@@ -193,7 +206,7 @@ static void put_note(struct pprof *p, const struct frame_view *v)
 
 static struct line line_of(struct pprof *p, const struct frame_view *v)
 {
-	return (struct line){ v->name ? function(p, v->name, v->source) : 0, v->name ? v->line : 0 };
+	return (struct line){ v->name ? function(p, v->name, v->symbol, v->source) : 0, v->name ? v->line : 0 };
 }
 
 /* What a file's locations have in common. */
@@ -208,7 +221,7 @@ static void describe(struct mapping *m, const struct frame_view *v, const struct
 
 static void put_native(struct pprof *p, const struct frame_view *v)
 {
-	struct mapping *m = v->module ? mapping(p, v) : NULL;
+	struct mapping *m = v->module && v->at < OFFSETS ? mapping(p, v) : NULL;
 	struct location_key key;
 	struct location *l;
 
@@ -252,16 +265,28 @@ static void sample_values(const struct profile *profile, const struct profile_sa
 {
 	to->value = values;
 	for (int i = 0; i < PROFILE_VALUES && profile->kind->values[i].type; i++)
-		values[to->n_value++] = s->values[i];
+		values[to->n_value++] = s->values[i] < INT64_MAX ? s->values[i] : INT64_MAX;
 }
 
-static void add_label(Pprof__Sample *s, Pprof__Label *label, unsigned key, unsigned str, long long num)
+static Pprof__Label *add_label(Pprof__Sample *s, Pprof__Label *label, unsigned key)
 {
 	*label = (Pprof__Label)PPROF__LABEL__INIT;
 	label->key = key;
-	label->str = str;
-	label->num = num;
 	s->label[s->n_label++] = label;
+	return label;
+}
+
+static void add_text(Pprof__Sample *s, Pprof__Label *label, unsigned key, unsigned str)
+{
+	add_label(s, label, key)->str = str;
+}
+
+/* pprof takes the key as the unit of a number without one, but drops a 0 without one (postDecode() in
+ * profile/encode.go). */
+static void add_number(Pprof__Sample *s, Pprof__Label *label, unsigned key, long long num)
+{
+	add_label(s, label, key)->num = num;
+	label->num_unit = key;
 }
 
 static void write_sample(struct pprof *p, const struct profile *profile, const struct profile_sample *s)
@@ -275,18 +300,15 @@ static void write_sample(struct pprof *p, const struct profile *profile, const s
 	sample.location_id = p->ids;
 	p->nids = 0;
 	put_name(p, s->key.leaf, NULL, 0);
-	if (s->key.stack)
-		stack_each(s->key.stack, put_frame, p);
-	else
-		put_name(p, "[no stack]", NULL, 0);
+	stack_each(s->key.stack, put_frame, p);
 	sample.n_location_id = p->nids;
 	sample_values(profile, s, &sample, values);
-	add_label(&sample, &labels[0], text(p, "pid"), 0, s->key.pid);
-	add_label(&sample, &labels[1], text(p, "comm"), text(p, s->key.comm), 0);
+	add_number(&sample, &labels[0], text(p, "pid"), s->key.pid);
+	add_text(&sample, &labels[1], text(p, "comm"), text(p, s->key.comm));
 	if (profile->kind->leaf)
-		add_label(&sample, &labels[2], text(p, profile->kind->leaf), text(p, s->key.leaf), 0);
+		add_text(&sample, &labels[2], text(p, profile->kind->leaf), text(p, s->key.leaf));
 	if (s->key.device && s->key.device != DEVICE_NONE)
-		add_label(&sample, &labels[3], text(p, "device"), 0, s->key.device - 1);
+		add_number(&sample, &labels[3], text(p, "device"), s->key.device - 1);
 	part.sample = &samples;
 	part.n_sample = 1;
 	write_part(p, &part);
@@ -347,7 +369,8 @@ static void write_function(struct pprof *p, const struct function *f)
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
 	function.id = f->id;
-	function.name = function.system_name = f->key.name;
+	function.name = f->key.name;
+	function.system_name = f->system_name;
 	function.filename = f->key.file;
 	part.function = &functions;
 	part.n_function = 1;
@@ -384,14 +407,6 @@ static void write_tables(struct pprof *p)
 		write_text(p, t);
 }
 
-static unsigned long long now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static void write_head(struct pprof *p, const struct profile *profile)
 {
 	const struct profile_value *values = profile->kind->values;
@@ -408,8 +423,8 @@ static void write_head(struct pprof *p, const struct profile *profile)
 	part.period_type = &types[0];
 	part.period = profile->period;
 	part.default_sample_type = types[0].type;
-	part.time_nanos = profile->began;
-	part.duration_nanos = now() - profile->began;
+	part.duration_nanos = clock_ns() - profile->began;
+	part.time_nanos = clock_wall_ns() - part.duration_nanos;
 	write_part(p, &part);
 }
 

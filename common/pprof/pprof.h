@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A profile as pprof, Parca and Pyroscope read it: profile.proto, compressed by gzip. */
-#ifndef PPROF_H
-#define PPROF_H
+#ifndef PPROF_PPROF_H
+#define PPROF_PPROF_H
 #include <stdbool.h>
 #include <stdio.h>
 

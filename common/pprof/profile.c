@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/clock.h"
 #include "pprof/profile.h"
 #include "proc/process_table.h"
@@ -20,10 +19,7 @@ struct profile_leaf {
 
 void profile_begin(struct profile *p)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	p->began = now.tv_sec * 1000000000ull + now.tv_nsec;
+	p->began = clock_ns();
 }
 
 static size_t leaf_cost(const char *name)
@@ -109,7 +105,8 @@ void profile_add(struct profile *p, int pid, const char *comm, const struct stac
 	}
 	p->lost += !sample;
 	for (int i = 0; sample && i < PROFILE_VALUES; i++)
-		sample->values[i] += values[i];
+		if (__builtin_add_overflow(sample->values[i], values[i], &sample->values[i]))
+			sample->values[i] = ~0ull;
 }
 
 /* Return true if there is no such process; those of one process usually come in sequence. */

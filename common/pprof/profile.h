@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a run, or the time between two pages, has by call stack: the values of a pprof profile. */
-#ifndef PROFILE_H
-#define PROFILE_H
+#ifndef PPROF_PROFILE_H
+#define PPROF_PROFILE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/hash.h"
@@ -46,7 +46,7 @@ struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
 	struct profile_leaf *leaves;
 	struct quota quota;	/* bytes */
 	unsigned long long lost;	/* that profile_add() had no room for */
-	unsigned long long began;	/* CLOCK_REALTIME, ns */
+	unsigned long long began;	/* clock_ns() */
 };
 
 #define PROFILE_INIT(kind_, table) {							\

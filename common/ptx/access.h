@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which instruction is which kind of access. */
-#ifndef ACCESS_H
-#define ACCESS_H
+#ifndef PTX_ACCESS_H
+#define PTX_ACCESS_H
 #include "ptx/instrument.h"
 #include "ptx/ptx.h"
 

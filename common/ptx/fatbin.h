@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* CUDA's container of images ("fat binary"): find it, take PTX out, put other PTX in.  The format is not
  * documented; as nvcc 11 to 13 write it.  All of it is hostile: every size and offset is checked. */
-#ifndef FATBIN_H
-#define FATBIN_H
+#ifndef PTX_FATBIN_H
+#define PTX_FATBIN_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

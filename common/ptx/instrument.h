@@ -9,7 +9,7 @@
  *   void gpu_before(u32 site, u64 addr, u32 bytes)   before an access; generic address, bytes of a lane
  *   void gpu_timed(u32 site, u64 t0, u64 t1)   after an access: %clock64 around it
  * Its other variables go into the module once, renamed: NAME becomes __cuprobe_NAME_H (abi/gpu.h).  The module has slots
- * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/lib/gpu.h).
+ * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/gpulib/gpu.h).
  *
  * A kernel's own site, whose id gpu_entry and gpu_exit get, has the kind "kernel", the operation ".entry" and the
  * location of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
@@ -18,8 +18,8 @@
  * scripts/new-gpu-probe writes a tool with a new probe; generated/gpuprobe_site_view.h prints its results.
  * `cudamemtime --list -v` prints registers and spills of a probe.  tests/workloads/lanes.c launches kernels that exit and
  * diverge in known ways; build/tests/bin/gpurun interprets one, and prints the module's variables afterwards. */
-#ifndef INSTRUMENT_H
-#define INSTRUMENT_H
+#ifndef PTX_INSTRUMENT_H
+#define PTX_INSTRUMENT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The parts of PTX text below statements: white space, comments, strings, words.  Each function takes a position
  * and the end of the text and returns the position behind what it skips; nothing is read at or past the end. */
-#ifndef LEX_H
-#define LEX_H
+#ifndef PTX_LEX_H
+#define PTX_LEX_H
 #include <stdbool.h>
 #include <stddef.h>
 

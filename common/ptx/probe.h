@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A probe: functions and variables in PTX that clang made of a file in gpu/ (instrument.h says which). */
-#ifndef PROBE_H
-#define PROBE_H
+#ifndef PTX_PROBE_H
+#define PTX_PROBE_H
 #include <stdbool.h>
 #include "ptx/ptx.h"
 

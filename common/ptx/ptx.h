@@ -2,8 +2,8 @@
 /* Splits PTX text into statements, and an instruction into operands, without a grammar of the instructions: unknown
  * statements pass unchanged, so that new versions of PTX need changes here only if new instructions are to be
  * instrumented.  PTX ISA 9.0, chapters 4 and 5.  The text is untrusted: nothing is read past its end. */
-#ifndef PTX_H
-#define PTX_H
+#ifndef PTX_PTX_H
+#define PTX_PTX_H
 #include <stdbool.h>
 #include <stddef.h>
 

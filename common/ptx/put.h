@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Text that grows.  Out of memory: `failed` is set, and what is put after that is dropped. */
-#ifndef PUT_H
-#define PUT_H
+#ifndef PTX_PUT_H
+#define PTX_PUT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "ptx/ptx.h"

@@ -4,8 +4,8 @@
  *   %cuprobe_on  is this warp measured?                     %cuprobe_g   is this lane, at this site?
  *   %cuprobe_t0, _t1  the clocks    %cuprobe_te  the clock when the kernel began
  *   %cuprobe_c   the low half of a clock     %cuprobe_a32, _a64  an address     %cuprobe_o  0     _v, _h  others */
-#ifndef REWRITE_H
-#define REWRITE_H
+#ifndef PTX_REWRITE_H
+#define PTX_REWRITE_H
 #include "ptx/access.h"
 #include "ptx/instrument.h"
 #include "ptx/probe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the rewriter tracks in a function: declared registers, the uses of names, and source locations. */
-#ifndef SCOPE_H
-#define SCOPE_H
+#ifndef PTX_SCOPE_H
+#define PTX_SCOPE_H
 #include <stdint.h>
 #include "ptx/ptx.h"
 

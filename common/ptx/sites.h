@@ -5,8 +5,8 @@
  *   F number "path"
  * kind: load store atomic reduce wait kernel; space: global shared local const generic readonly texture surface
  * barrier, or - ; op: as in the text; bytes: of a lane, 0 if not known. */
-#ifndef SITES_H
-#define SITES_H
+#ifndef PTX_SITES_H
+#define PTX_SITES_H
 #include <stddef.h>
 
 enum { SITE_LOCS = 8 };

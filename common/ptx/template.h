@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A probe's function, ready to be pasted into kernels: names are those of the module, labels get a number for each paste,
  * parameters become moves of the arguments, and `ret` jumps to the end of the text. */
-#ifndef TEMPLATE_H
-#define TEMPLATE_H
+#ifndef PTX_TEMPLATE_H
+#define PTX_TEMPLATE_H
 #include "ptx/probe.h"
 #include "ptx/put.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the code objects are called that bpf/lib/python.bpf.h numbered. */
-#ifndef CODE_H
-#define CODE_H
+#ifndef PYTHON_CODE_H
+#define PYTHON_CODE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/python.h"

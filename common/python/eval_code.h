@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The code of _PyEval_EvalFrameDefault that the compiler has moved away from its function.  gcc 16 moves nearly
  * all of it; the symbols of such parts (".cold") are stripped with the others that are not exported. */
-#ifndef EVAL_CODE_H
-#define EVAL_CODE_H
+#ifndef PYTHON_EVAL_CODE_H
+#define PYTHON_EVAL_CODE_H
 #include <stdbool.h>
 
 struct elf_file;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -115,8 +117,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Libraries are named libpython. */
-static bool may_be(const char *path)
+bool interpreter_is_usual(const char *path)
 {
 	const char *name = base_name(path);
 
@@ -135,7 +136,8 @@ static bool find_object(void *ctx, const char *name, const Elf64_Sym *sym)
 }
 
 struct functions {
-	unsigned version;
+	unsigned version, major;	/* major: of one without _PyRuntime */
+	unsigned long long get_version;
 	Elf64_Sym eval;
 };
 
@@ -153,6 +155,10 @@ static bool find_function(void *ctx, const char *name, const Elf64_Sym *sym)
 	for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
 		if (!strcmp(name, added[i].name) && found->version < added[i].version)
 			found->version = added[i].version;
+	if (!strcmp(name, "Py_GetVersion"))
+		found->get_version = sym->st_value;
+	else if (!strcmp(name, "PyString_FromString"))
+		found->major = 2;
 	if (!found->eval.st_value && !strcmp(name, "_PyEval_EvalFrameDefault"))
 		found->eval = *sym;
 	return true;
@@ -169,23 +175,46 @@ static void copy_segments(const struct elf_file *f, struct interpreter *it)
 	}
 }
 
-/* Most programs are no interpreters: look at their symbols only if there is a reason.  The section is
- * there from 3.10 on. */
-static void read_objects(int fd, const char *path, struct interpreter *it)
+/* Return true if a name is among those of the section's symbols, defined there or not. */
+static bool has_name(const struct elf_file *f, const char *section, const char *name)
+{
+	const Elf64_Shdr *s = elf_file_section(f, section);
+	size_t size, len = strlen(name) + 1;
+	char *strings = s ? elf_file_strings(f, s - f->sections, &size) : NULL;
+	bool found = strings && memmem(strings, size, name, len);
+
+	free(strings);
+	return found;
+}
+
+/* Most files are no interpreters: look at their symbols only if there is a reason.  The section is
+ * there from 3.10 on.  Extension modules have names of the interpreter's functions, too, but not this one. */
+static bool may_be(const struct elf_file *f, const char *path)
+{
+	return strstr(base_name(path), "python") || f->bare || elf_file_section(f, ".PyRuntime") ||
+	       has_name(f, ".dynstr", "Py_GetVersion") ||
+	       (!elf_file_has_many_names(f) && has_name(f, ".strtab", "_PyRuntime"));
+}
+
+/* Return true if the file's functions are to be looked at. */
+static bool read_objects(int fd, const char *path, struct interpreter *it)
 {
 	struct elf_file f;
+	bool may;
 
 	if (elf_file_open(&f, fd))
-		return;
-	if (strstr(base_name(path), "python") || f.bare || elf_file_section(&f, ".PyRuntime"))
+		return false;
+	may = may_be(&f, path);
+	if (may)
 		elf_file_symbols(&f, STT_OBJECT, find_object, it);
 	copy_segments(&f, it);
 	elf_file_close(&f);
+	return may;
 }
 
 static void read_functions(int fd, struct interpreter *it)
 {
-	struct functions found = { 0 };
+	struct functions found = { .major = 3 };
 	struct elf_file f;
 
 	if (elf_file_open(&f, fd))
@@ -193,7 +222,13 @@ static void read_functions(int fd, struct interpreter *it)
 	elf_file_symbols(&f, STT_FUNC, find_function, &found);
 	if (!it->version_at)
 		it->version = found.version;
-	eval_code_find(&it->eval, &f, found.eval.st_value, found.eval.st_size);
+	if (!it->runtime && found.get_version) {
+		it->is_old = true;
+		it->runtime = found.get_version;
+		it->version = found.major;
+	}
+	if (it->runtime)
+		eval_code_find(&it->eval, &f, found.eval.st_value, found.eval.st_size);
 	elf_file_close(&f);
 }
 
@@ -203,8 +238,7 @@ static void read_file(struct helper_job *job)
 	struct interpreter it = { 0 };
 
 	if (fd >= 0) {
-		read_objects(fd, job->in, &it);
-		if (it.runtime)
+		if (read_objects(fd, job->in, &it))
 			read_functions(fd, &it);
 		close(fd);
 	}
@@ -224,9 +258,9 @@ static int look_at(struct helper_pool *l, int pid, const char *key, int fd, stru
 }
 
 const struct interpreter *interpreter_get(struct interpreter_file *f, struct helper_pool *l, int pid,
-					  const char *key, const char *path, int fd)
+					  const char *key, int fd)
 {
-	if (!f->read && fd >= 0 && may_be(path) && (!f->tried || clock_ns() - f->tried > AGAIN_NS)) {
+	if (!f->read && fd >= 0 && (!f->tried || clock_ns() - f->tried > AGAIN_NS)) {
 		f->tried = clock_ns();
 		f->read = !err_is_transient(look_at(l, pid, key, fd, &f->interpreter));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which files are Python interpreters, by their symbols. */
-#ifndef INTERPRETER_H
-#define INTERPRETER_H
+#ifndef PYTHON_INTERPRETER_H
+#define PYTHON_INTERPRETER_H
 #include <stdbool.h>
 #include "abi/python.h"
 #include "python/eval_code.h"
@@ -17,7 +17,8 @@ enum {
 enum { INTERPRETER_SEGMENTS = 4 };
 
 struct interpreter {
-	unsigned long long runtime;	/* address of _PyRuntime in the file; 0: it is none */
+	unsigned long long runtime;	/* address of _PyRuntime in the file; 0: it is none … */
+	bool is_old;			/* … or of Py_GetVersion(), if it is older than 3.7, and then version is 2 or 3 */
 	unsigned long long version_at;	/* of Py_Version (3.11 and newer), or 0 … */
 	unsigned version;		/* … and then PY_VERSION_HEX >> 16, or 0 if it is older than 3.8 */
 	unsigned nsegments;
@@ -32,11 +33,14 @@ struct interpreter_file {
 	struct interpreter interpreter;
 };
 
-/* Returns what the file of this path is, read through an O_PATH descriptor for a process, once if
+/* Return true if files of this name are often interpreters: libpython, and what is no library. */
+bool interpreter_is_usual(const char *path);
+
+/* Returns what the file is, whatever its name, read through an O_PATH descriptor for a process, once if
  * that is possible; key identifies it among all files.  NULL if it is no interpreter, as far as is
  * known.  It lives within f. */
 const struct interpreter *interpreter_get(struct interpreter_file *f, struct helper_pool *l, int pid,
-					  const char *key, const char *path, int fd);
+					  const char *key, int fd);
 
 /* Sets *bias to what is to be added to addresses in the file, if its code at this file offset is mapped
  * at start; false if the file has no code there. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
 #include <string.h>
 #include <linux/bpf.h>
 #include <bpf/libbpf.h>
@@ -150,6 +151,10 @@ static bool describe(struct python *p, const struct process *at, struct python_p
 	unsigned long long where[1 + PYTHON_DEBUG_WORDS], words[1 + PYTHON_DEBUG_WORDS];
 	unsigned version = it->version;
 
+	if (it->is_old) {
+		*value = (struct python_process){ .loss = PYTHON_UNSUPPORTED_OF(version) };
+		return true;
+	}
 	where[0] = at->bias + it->version_at;
 	for (int i = 0; i < PYTHON_DEBUG_WORDS; i++)
 		where[1 + i] = at->bias + it->runtime + i * sizeof(*words);
@@ -159,7 +164,7 @@ static bool describe(struct python *p, const struct process *at, struct python_p
 		version = words[0] >> 16;
 	*value = (struct python_process){ .runtime = at->bias + it->runtime };
 	if (!layout_choose(value, version, words + 1))
-		*value = (struct python_process){ .loss = PYTHON_UNSUPPORTED };
+		*value = (struct python_process){ .loss = PYTHON_UNSUPPORTED_OF(version ?: 3) };
 	return true;
 }
 
@@ -183,7 +188,10 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 
 	if (!p)
 		return;
-	it = interpreter_get(f->known, p->helpers, pid, f->key, f->path, f->fd);
+	at = find(p, pid);
+	if (at && at->interpreter.runtime && !interpreter_is_usual(f->path))
+		return;
+	it = interpreter_get(f->known, p->helpers, pid, f->key, f->fd);
 	if (!it || !interpreter_bias(it, start, offset, &bias))
 		return;
 	at = find_or_add(p, pid);
@@ -225,7 +233,7 @@ static void add_code(void *ctx, const struct python_code_record *r, size_t size)
 	codes_add(&a->python->codes, &a->python->walk, a->user, r, size);
 }
 
-static void note_only(struct walk_frames *to, enum python_loss why)
+static void note_only(struct walk_frames *to, unsigned why)
 {
 	*to = (struct walk_frames){ .n = 1, .frame = { FRAME_NOTE_OF(NOTE_PYTHON_LOST, why) } };
 }
@@ -289,18 +297,30 @@ bool python_hides(const struct python_code *code, int line)
 	return code && !line && !strcmp(code->name, "__init__") && !strcmp(code->file, code->name);
 }
 
-const char *python_loss(unsigned value)
+static void unsupported(unsigned version, char *text, size_t size)
+{
+	if (version >= PYTHON_FIRST && version <= PYTHON_LAST)
+		snprintf(text, size, "this build of Python %u.%u is not supported", version >> 8, version & 0xff);
+	else if (version > 0xff)
+		snprintf(text, size, "Python %u.%u is not supported", version >> 8, version & 0xff);
+	else
+		snprintf(text, size, "Python %s is not supported", version == 2 ? "2" : "3.7 or older");
+}
+
+void python_loss(unsigned long long value, char *text, size_t size)
 {
 	static const char *const says[PYTHON_LOSSES] = {
 		[PYTHON_TOO_DEEP] = "too many Python frames",
 		[PYTHON_UNREADABLE] = "a Python frame cannot be read",
 		[PYTHON_TOO_MANY] = "too many Python threads",
 		[PYTHON_NO_MEMORY] = "no memory for the thread's Python frames",
-		[PYTHON_UNSUPPORTED] = "this version of Python is not supported",
 		[PYTHON_NOT_YET] = "the interpreter was not known yet",
 	};
 
-	return value && value < PYTHON_LOSSES ? says[value] : "Python frames lost";
+	if ((value & 0xff) == PYTHON_UNSUPPORTED)
+		unsupported(value >> 8 & 0xffff, text, size);
+	else
+		snprintf(text, size, "%s", value && value < PYTHON_LOSSES ? says[value] : "unknown");
 }
 
 /* Compilers append ".cold", ".constprop.0" and the like to parts of it. */

@@ -60,8 +60,8 @@ int python_line(struct python *p, int pid, unsigned long long frame);
  * one more, for the code that runs when __init__ returns (_Py_InitCleanup in Python/specialize.c). */
 bool python_hides(const struct python_code *code, int line);
 
-/* Says why Python frames end here: the value of a note NOTE_PYTHON_LOST; static storage. */
-const char *python_loss(unsigned value);
+/* Writes why Python frames end here: the value of a note NOTE_PYTHON_LOST. */
+void python_loss(unsigned long long value, char *text, size_t size);
 
 /* Return true if this native function runs Python frames. */
 bool python_is_eval(const char *function);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The Python frames of a thread, read from outside while it sleeps or runs: as bpf/lib/python.bpf.h reads those of the
  * calling thread.  A thread that runs meanwhile may have frames that do not belong together. */
-#ifndef WALK_H
-#define WALK_H
+#ifndef PYTHON_WALK_H
+#define PYTHON_WALK_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/python.h"

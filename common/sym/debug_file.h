@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Separate debug files, as distributions install them: /usr/lib/debug/.build-id/xx/yyyy.debug, where xxyyyy
  * is the build id.  For functions that a helper runs (see proc/helper_pool.h). */
-#ifndef DEBUG_FILE_H
-#define DEBUG_FILE_H
+#ifndef SYM_DEBUG_FILE_H
+#define SYM_DEBUG_FILE_H
 #include <stddef.h>
 
 struct elf_debug;

@@ -4,6 +4,7 @@
 #include <libiberty/demangle.h>
 #include "base/cpu_limit.h"
 #include "sym/demangle.h"
+#include "sym/rust_name.h"
 
 /* 400 bytes of nested parameter packs take libiberty hours, during which it prints nothing: each 7
  * bytes can double the time.  So short symbols are fast. */
@@ -21,10 +22,16 @@ static void append(const char *s, size_t len, void *ctx)
 	d->text[d->len] = 0;
 }
 
+/* To C++, "_ZN3app4leak17h0123456789abcdefE", of Rust's older compilers, is a name, too. */
 static void run(void *ctx)
 {
 	struct demangler *d = ctx;
 
+	if (rust_demangle_callback(d->symbol, DMGL_RUST, append, d)) {
+		d->result = d->text;
+		return;
+	}
+	d->len = 0;
 	if (cplus_demangle_v3_callback(d->symbol, d->options, append, d))
 		d->result = d->text;
 }
@@ -34,6 +41,8 @@ static const char *demangled(struct demangler *d, const char *symbol, int option
 	size_t len = strlen(symbol);
 	enum cpu_limit end;
 
+	if (rust_name(symbol, d->text, sizeof(d->text)))
+		return d->text;
 	if (strncmp(symbol, "_Z", 2) || len > (d->late > MAX_LATE ? SHORT : MAX_SYMBOL))
 		return symbol;
 	d->symbol = d->result = symbol;

@@ -17,9 +17,8 @@ struct demangler {
 	char text[DEMANGLER_TEXT];
 };
 
-/* Returns a C++ symbol as written in the source.  Returns the symbol itself if it is not a C++ one,
- * if its text would exceed 4 KiB (a few hundred bytes can expand to gigabytes), or if demangling it
- * takes more than 20 ms; after more than fifty of those, any symbol longer than 128 bytes.  The
+/* Returns a symbol of C++ or Rust as written in the source.  Returns the symbol itself if it is neither, if its
+ * text would exceed 4 KiB (a few hundred bytes can expand to gigabytes), or if demangling it takes more than 20 ms; after more than fifty of those, any symbol longer than 128 bytes.  The
  * demangler owns the text, which is valid until the next call. */
 const char *demangle(struct demangler *d, const char *symbol);
 

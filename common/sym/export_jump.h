@@ -2,8 +2,8 @@
 /* The exports of libcuda.so jump to code that has no names, so that they are on no call stack:
  *	cmpl $imm, mem; je +12; jmp *slot
  * where the slot has the address of the code. */
-#ifndef EXPORT_JUMP_H
-#define EXPORT_JUMP_H
+#ifndef SYM_EXPORT_JUMP_H
+#define SYM_EXPORT_JUMP_H
 #include <stdbool.h>
 
 struct stack;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include "abi/stack_frames.h"
 #include "python/python.h"
 #include "sym/frame_view.h"
 #include "sym/frames.h"
 #include "sym/module.h"
+#include "sym/stack_losses.h"
+#include "unwind/unwind.h"
 
 /* A return address is just after the call, which may already be in the next function. */
 static void view_native(const struct stack_frame *f, struct frame_view *v)
@@ -23,6 +26,7 @@ static void view_native(const struct stack_frame *f, struct frame_view *v)
 	symbol = module_symbol(m, v->off - behind, &off);
 	if (!symbol)
 		return;
+	v->symbol = symbol;
 	v->name = demangle(&m->modules->demangler, symbol);
 	v->off = off + behind;
 }
@@ -72,7 +76,14 @@ static void view_note(const struct stack_frame *f, struct frame_view *v)
 		is_address = true;
 		break;
 	case NOTE_PYTHON_LOST:
-		snprintf(v->note, size, "Python frames lost: %s", python_loss(value));
+		snprintf(v->note, size, "Python frames lost: ");
+		python_loss(value, v->note + strlen(v->note), size - strlen(v->note));
+		break;
+	case NOTE_GO_LOST:
+		snprintf(v->note, size, "Go frames lost: %s", unwinder_go_loss(value));
+		break;
+	case NOTE_NO_STACK:
+		snprintf(v->note, size, "no stack: %s", no_stack_text(value));
 		break;
 	case NOTE_COPIED:	/* not unwound */
 	case NOTE_LOST:

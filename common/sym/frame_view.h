@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* One frame of a call stack as it is shown. */
-#ifndef FRAME_VIEW_H
-#define FRAME_VIEW_H
+#ifndef SYM_FRAME_VIEW_H
+#define SYM_FRAME_VIEW_H
 #include <stdbool.h>
 #include "sym/frames.h"
 
@@ -10,6 +10,7 @@ struct stack_frame;
 struct frame_view {
 	enum frame_kind kind;
 	const char *name;	/* of the function, demangled; NULL: unknown; of a note: what it says */
+	const char *symbol;	/* native: what name was demangled from; NULL: unknown or none */
 	const char *file;	/* native: the mapped file; Python: the source file as Python has it; of a
 				 * note: which one it is about; NULL: unknown or none */
 	unsigned long long off;	/* native: from the start of the function; if its name is unknown in the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The frames of a call stack.  Private to syms.c, stack.c, frame_view.c,
  * merge.c and stack_losses.c. */
-#ifndef FRAMES_H
-#define FRAMES_H
+#ifndef SYM_FRAMES_H
+#define SYM_FRAMES_H
 #include "base/hash.h"
 
 enum frame_kind {
@@ -29,7 +29,7 @@ struct stack {
 	UT_hash_handle hh;
 	struct syms *syms;
 	const struct stack *shown;	/* see stack_shown(); NULL: not known yet */
-	unsigned notes;			/* bits: enum frame_note */
+	unsigned notes;			/* bits: enum stack_loss */
 	int n;
 	struct stack_frame frames[];
 };

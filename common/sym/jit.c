@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "proc/helper_pool.h"
+#include "proc/living.h"
 #include "proc/proc.h"
 #include "proc/proc_root.h"
 #include "proc/user.h"
@@ -49,7 +50,7 @@ static bool is_user(int pid, uid_t uid)
 	bool found = false;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
 	f = fopen(name, "re");
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) == 3;

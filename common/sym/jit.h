@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Names of code that processes generated at run time, from the files in which they list it:
  * /tmp/perf-PID.map in the process's own root directory, PID as it is called in its own PID namespace. */
-#ifndef JIT_H
-#define JIT_H
+#ifndef SYM_JIT_H
+#define SYM_JIT_H
 
 struct helper_pool;
 struct jit_maps;

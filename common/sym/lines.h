@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Source lines and inlined functions of native code, from debug information: in the file, or in its separate
  * debug file (see debug_file.h). */
-#ifndef LINES_H
-#define LINES_H
+#ifndef SYM_LINES_H
+#define SYM_LINES_H
 #include <stdbool.h>
 
 struct lines;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads debug information by libdw, which trusts what it reads more than it should: in a helper alone (see
  * proc/helper_pool.h), which it may end.  Private to lines.c. */
-#ifndef LINES_READ_H
-#define LINES_READ_H
+#ifndef SYM_LINES_READ_H
+#define SYM_LINES_READ_H
 
 struct helper_job;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include "base/clock.h"
 #include "proc/helper_files.h"
 #include "proc/user.h"
@@ -108,6 +109,26 @@ static void tell_python(struct syms *s, int pid, const struct range *r)
 			       r->start, r->offset);
 }
 
+/* The program is what has no suffix: the libraries of a process are many, and read when they have a frame. */
+const struct elf_go *mappings_go(const struct mappings *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct module *m = p->ranges[i].module;
+
+		if (m && !strstr(m->path, ".so"))
+			return module_go(m)->is ? &m->go : NULL;
+	}
+	return NULL;
+}
+
+static void find_go(struct syms *s, const struct mappings *p)
+{
+	const struct elf_go *go = s->unwinder ? mappings_go(p) : NULL;
+
+	if (go)
+		unwinder_go(s->unwinder, p->pid, p->user, go);
+}
+
 static bool is_same(const struct mappings *p, const struct refresh *r)
 {
 	bool same = p->n == r->n;
@@ -121,7 +142,7 @@ static bool is_same(const struct mappings *p, const struct refresh *r)
 static void replace_ranges(struct syms *s, struct mappings *p, const struct refresh *r)
 {
 	if (!is_same(p, r))
-		unwinder_forget(s->unwinder, p->pid);
+		unwinder_changed(s->unwinder, p->pid);
 	if (r->n < p->n)
 		quota_give(&s->ranges_quota, p->user, (p->n - r->n) * sizeof(*r->ranges));
 	free_ranges(p->ranges, p->n);
@@ -129,6 +150,7 @@ static void replace_ranges(struct syms *s, struct mappings *p, const struct refr
 	p->n = r->n;
 	for (size_t i = 0; i < p->n; i++)
 		tell_python(s, p->pid, &p->ranges[i]);
+	find_go(s, p);
 }
 
 static void drop_new(struct syms *s, const struct mappings *p, const struct refresh *r)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The mappings of processes, in which addresses are looked up, and what else is kept of stacks.  Private to
  * syms.c, mappings.c and stack.c. */
-#ifndef MAPPINGS_H
-#define MAPPINGS_H
+#ifndef SYM_MAPPINGS_H
+#define SYM_MAPPINGS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/stack_frames.h"
@@ -39,7 +39,7 @@ struct syms {
 	struct stack_config config;
 	struct python *python;
 	struct unwinder *unwinder;
-	struct stack_losses losses;
+	struct stack_losses *losses;	/* or NULL */
 	struct jit_maps *jit;
 	struct lines *lines;
 };
@@ -55,6 +55,9 @@ struct mappings *mappings_refresh(struct syms *s, int pid);
 
 /* Frees it, and has the other parts drop the process. */
 void mappings_forget(struct syms *s, struct mappings *p);
+
+/* Returns what its program has of Go; NULL if that is nothing, as far as is known. */
+const struct elf_go *mappings_go(const struct mappings *p);
 
 /* Returns the file at an address and sets *at to the offset in it; NULL if there is none, and *at to the
  * address.  Reads the mappings again where none has it, but not too often. */

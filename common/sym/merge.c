@@ -24,10 +24,13 @@ static bool is_native(const struct stack_frame *f)
 
 static int count_natives(const struct stack_frame *frames, int n)
 {
-	int i = 0;
+	int i = 0, last = 0;
 
-	while (i < n && is_native(&frames[i]))
-		i++;
+	/* the frames of a goroutine come after those that it called, and perhaps their note */
+	for (; i < n && (is_native(&frames[i]) || frames[i].kind == FRAME_KIND_NOTE); i++)
+		if (is_native(&frames[i]))
+			last = i + 1;
+	i = last;
 	return i < n && frames[i].kind == FRAME_KIND_NOTE ? i + 1 : i;
 }
 
@@ -119,8 +122,10 @@ const struct stack *stack_shown(const struct stack *s)
 	struct stack *self, *shown;
 	int n;
 
-	if (!s || s->shown)
-		return s ? s->shown : NULL;
+	if (stack_is_missing(s))
+		return s;
+	if (s->shown)
+		return s->shown;
 	self = stack_of(s->syms, s->frames, s->n);
 	if (!has_both(s))
 		return self->shown = s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Puts Python frames among the native ones, where the interpreter ran them. */
-#ifndef MERGE_H
-#define MERGE_H
+#ifndef SYM_MERGE_H
+#define SYM_MERGE_H
 #include <stdbool.h>
 
 struct stack_frame;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The files that processes map code from: opened while the process lives; their symbols are read
  * when a name is needed.  Private to this room. */
-#ifndef MODULE_H
-#define MODULE_H
+#ifndef SYM_MODULE_H
+#define SYM_MODULE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
 #include "elf/elf_debug.h"
+#include "elf/elf_go.h"
 #include "python/interpreter.h"
 #include "sym/demangle.h"
 
@@ -58,6 +59,8 @@ struct module {
 	struct interpreter_file python;
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];	/* as module_build_id() returns it */
 	bool has_build_id;	/* it was read, or there is none */
+	struct elf_go go;	/* as module_go() returns it … */
+	bool has_go;		/* … and it was read */
 	UT_hash_handle hh;
 };
 
@@ -90,6 +93,9 @@ const struct elf_symbols *module_functions(struct module *m);
 
 /* Returns the file's build id in hexadecimal, "" if it has none or cannot be read now.  It lives as long as the module. */
 const char *module_build_id(struct module *m);
+
+/* Returns what the file has of Go, which is nothing if it cannot be read now. */
+const struct elf_go *module_go(struct module *m);
 
 /* Finds the unwind rules of the code at this file offset: *cfi is NULL if there are none.  Return false
  * if the file cannot be read now; then it is worth asking again. */

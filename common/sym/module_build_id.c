@@ -23,6 +23,37 @@ static void read_build_id(struct helper_job *job)
 		close(fd);
 }
 
+static void read_go(struct helper_job *job)
+{
+	int fd = proc_reopen(job->fd);
+	struct elf_go go = { 0 };
+
+	helper_limit_cpu(CPU_SECONDS);
+	if (fd >= 0)
+		elf_go_read(fd, &go);
+	helper_limit_cpu(0);
+	helper_put(job, &go, sizeof(go));
+	if (fd >= 0)
+		close(fd);
+}
+
+const struct elf_go *module_go(struct module *m)
+{
+	struct helper_answer a;
+	int err;
+
+	if (m->has_go || m->fd < 0)
+		return &m->go;
+	err = helper_call(m->modules->helpers, m->pid, m->path, read_go, m->key, strlen(m->key) + 1, m->fd, &a);
+	m->has_go = !err || !err_is_transient(err);
+	if (err)
+		return &m->go;
+	if (a.size == sizeof(m->go))
+		memcpy(&m->go, a.bytes, sizeof(m->go));
+	helper_drop(&a);
+	return &m->go;
+}
+
 const char *module_build_id(struct module *m)
 {
 	struct helper_answer a;

@@ -2,8 +2,8 @@
 /* Names of code that a program generated at run time, as it lists them itself: a line "START SIZE NAME"
  * for each function, in hexadecimal (Linux: tools/perf/Documentation/jit-interface.txt).  The lines are
  * parsed by BCC's library. */
-#ifndef PERF_MAP_H
-#define PERF_MAP_H
+#ifndef SYM_PERF_MAP_H
+#define SYM_PERF_MAP_H
 #include <stdbool.h>
 #include <stddef.h>
 

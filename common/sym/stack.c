@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "abi/python.h"
@@ -43,6 +44,7 @@ static void view_inlined(const struct source_line *line, struct module *m, struc
 	const char *name = line->function;
 
 	*v = (struct frame_view){ .kind = FRAME_KIND_NATIVE, .file = m->path, .module = m, .inlined = true };
+	v->symbol = name;
 	v->name = name ? demangle(&m->modules->demangler, name) : "?";
 }
 
@@ -69,6 +71,45 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view)
 		return false;
 	frame_view(&s->frames[i], view);
 	return true;
+}
+
+/* Of each reason, a stack and its only frame. */
+static const struct { struct stack stack; struct stack_frame note; } missing[] = {
+#define MISSING(why)									\
+	[why] = { { .n = 1 }, { FRAME_KIND_NOTE, NULL, FRAME_NOTE_OF(NOTE_NO_STACK, why) } }
+	MISSING(NO_STACK_CALL), MISSING(NO_STACK_RETURN), MISSING(NO_STACK_PYTHON),
+	MISSING(NO_STACK_CALLER), MISSING(NO_STACK_INJECT), MISSING(NO_STACK_MEMORY),
+	MISSING(NO_STACK_RECORD), MISSING(NO_STACK_TIME), MISSING(NO_STACK_FORBIDDEN),
+	MISSING(NO_STACK_GONE),
+#undef MISSING
+};
+
+_Static_assert(sizeof(missing) / sizeof(*missing) == NO_STACKS, "each has one");
+_Static_assert(offsetof(struct stack, frames) == sizeof(struct stack), "it is a frame");
+
+const struct stack *stack_missing(struct syms *s, enum no_stack why)
+{
+	if (s)
+		stack_losses_add(s->losses, stack_notes(&missing[why].note, 1));
+	return &missing[why].stack;
+}
+
+bool stack_is_missing(const struct stack *s)
+{
+	const char *at = (const char *)s;
+
+	return !s || (at >= (const char *)missing && at < (const char *)missing + sizeof(missing));
+}
+
+unsigned stack_reasons(const struct stack *s)
+{
+	return stack_notes(s->frames, s->n);
+}
+
+/* Returns what is printed of it. */
+static const struct stack *printed(const struct stack *s)
+{
+	return stack_shown(s ?: stack_missing(NULL, NO_STACK_CALL));
 }
 
 const struct stack *stack_from(const struct stack *s, int i)
@@ -153,10 +194,8 @@ void stack_lines(FILE *file, const struct stack *s, const char *indent)
 {
 	struct frame_view v;
 
-	if (!s)
-		fprintf(file, "%s[no stack]\n", indent);
-	s = stack_shown(s);
-	for (int i = 0; s && i < s->n; i++) {
+	s = printed(s);
+	for (int i = 0; i < s->n; i++) {
 		struct frame_lines lines = frame_lines(s, &s->frames[i]);
 
 		for (int k = 0; k <= lines.n; k++) {
@@ -194,8 +233,8 @@ void stack_each(const struct stack *s, void (*fn)(void *ctx, const struct frame_
 {
 	struct frame_view v;
 
-	s = stack_shown(s);
-	for (int i = 0; s && i < s->n; i++) {
+	s = printed(s);
+	for (int i = 0; i < s->n; i++) {
 		struct frame_lines lines = frame_lines(s, &s->frames[i]);
 
 		for (int k = 0; k <= lines.n; k++) {
@@ -269,10 +308,8 @@ void stack_folded(const struct stack *s)
 {
 	struct frame_view v;
 
-	if (!s)
-		fputs("[no stack]", stdout);
-	s = stack_shown(s);
-	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
+	s = printed(s);
+	for (int i = s->n - 1; i >= 0; i--) {
 		struct frame_lines lines = frame_lines(s, &s->frames[i]);
 
 		for (int k = lines.n; k >= 0; k--) {
@@ -352,6 +389,11 @@ static bool is_python(unsigned long long frame)
 	return frame & FRAME_PYTHON || (frame & FRAME_NOTE && frame_note_of(frame) == NOTE_PYTHON_LOST);
 }
 
+static bool is_go_lost(unsigned long long frame)
+{
+	return (frame & ~FRAME_VALUE_MASK) == FRAME_NOTE_OF(NOTE_GO_LOST, 0);
+}
+
 /* The programs look for Python frames once the process is known to run Python.  Here that may be known
  * although it was not when the stack was taken: says so in the stack. */
 static void check_python(struct syms *s, int pid, struct frames *frames)
@@ -366,6 +408,17 @@ static void check_python(struct syms *s, int pid, struct frames *frames)
 		add_frames(frames, &not_yet, 1);
 }
 
+/* The frames of a goroutine, or why there are none, follow the copy of the stack of what it called.  Return true if next, a reason, is of no
+ * use: the copy does not end there. */
+static bool join_go(struct frames *to, unsigned long long next)
+{
+	bool ends = to->n && is_go_lost(to->at[to->n - 1]);
+
+	if (ends && !is_python(next))
+		to->n--;
+	return !ends && is_go_lost(next);
+}
+
 static void expand(struct syms *s, const unsigned long long *frames, int n, struct frames *to)
 {
 	static const unsigned long long lost[] = { FRAME_NOTE_OF(NOTE_LOST, 0) };
@@ -378,6 +431,10 @@ static void expand(struct syms *s, const unsigned long long *frames, int n, stru
 		add_frames(to, copied ?: lost, ncopied);
 		frames++;
 		n--;
+		if (n && join_go(to, *frames)) {
+			frames++;
+			n--;
+		}
 	} else if (n && !*frames) {
 		frames++;
 		n--;
@@ -449,13 +506,14 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 	p = mappings_of(s, pid);
 	check_python(s, pid, &frames);
 	if (!frames.n)
-		return NULL;
+		return stack_missing(s, NO_STACK_PYTHON);
 	memset(of, 0, frames.n * sizeof(*of));	/* not all of it: most have a few frames */
 	n = describe(s, p, &frames, of);
 	stack = find_stack(s, of, n);
 	if (!stack && quota_take(&s->stacks_quota, p->user, pid, cost_of(of, n)))
 		stack = stack_of(s, of, n);
-	if (stack)
-		stack_losses_add(&s->losses, stack->notes);
+	if (!stack)
+		return stack_missing(s, NO_STACK_MEMORY);
+	stack_losses_add(s->losses, stack->notes);
 	return stack;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The call stacks of syms.h by name: native and Python frames merged, and notes, which say why frames
  * are missing. */
-#ifndef STACK_H
-#define STACK_H
+#ifndef SYM_STACK_H
+#define SYM_STACK_H
 #include <stdbool.h>
 #include <stdio.h>
+#include "abi/stack_frames.h"
 #include "sym/frame_view.h"
 #include "sym/lines.h"
 
 struct stack;
 struct stack_frame;
+struct syms;
 
 /* Fills the view of frame i, counted from the caller.  Return false if there is no such frame.  What it
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */
@@ -24,15 +26,25 @@ const struct stack *stack_shown(const struct stack *s);
  * itself, which must have more than i. */
 const struct stack *stack_from(const struct stack *s, int i);
 
-/* Print the stack as text, one indented line per frame, or for flame graphs as "outer;…;inner".  NULL means that no
- * stack could be taken. */
+/* Returns a stack that is only the note why there is none, forever valid; counts it in s, which may
+ * be NULL. */
+const struct stack *stack_missing(struct syms *s, enum no_stack why);
+
+/* Returns the reasons for which frames are missing, as stack_notes() does. */
+unsigned stack_reasons(const struct stack *s);
+
+/* Return true for such a stack, and for NULL. */
+bool stack_is_missing(const struct stack *s);
+
+/* Print the stack as text, one indented line per frame, or for flame graphs as "outer;…;inner".
+ * NULL: NO_STACK_CALL. */
 void stack_text(const struct stack *s);
 void stack_folded(const struct stack *s);
 
 /* Writes the lines of stack_text(), each behind indent. */
 void stack_lines(FILE *file, const struct stack *s, const char *indent);
 
-/* Calls fn for each frame, from the caller outwards: those of functions inlined into a frame come before it.  What a view
+/* Calls fn for each frame that would be printed, from the caller outwards: those of functions inlined into a frame come before it.  What a view
  * points to is valid until fn returns, and not in a copy. */
 void stack_each(const struct stack *s, void (*fn)(void *ctx, const struct frame_view *v), void *ctx);
 

@@ -9,6 +9,7 @@
 #include "python/python.h"
 #include "python/walk.h"
 #include "sym/frames.h"
+#include "sym/goroutine.h"
 #include "sym/jit.h"
 #include "sym/lines.h"
 #include "sym/mappings.h"
@@ -18,11 +19,12 @@
 /* Limits on what programs can make the tool keep: bytes. */
 enum { MAX_RANGES = 64 << 20, MAX_STACKS = 32 << 20 };
 
-struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config)
+struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config, struct stack_losses *losses)
 {
 	struct syms *s = xcalloc(1, sizeof(*s));
 
 	s->config = *config;
+	s->losses = losses;
 	modules_init(&s->modules, helpers);
 	s->jit = jit_maps_new(helpers, &s->modules.symbols);
 	s->ranges_quota = (struct quota){
@@ -88,7 +90,7 @@ void syms_changed(struct syms *s, int pid)
 	if (!p)
 		return;
 	p->changed = true;
-	unwinder_forget(s->unwinder, pid);
+	unwinder_changed(s->unwinder, pid);
 }
 
 void syms_tick(struct syms *s)
@@ -129,6 +131,7 @@ static void find_code(void *ctx, int pid, unsigned long long addr, struct unwind
 	struct module *module = mappings_module(s, p, addr, &code->offset);
 
 	code->in_file = module;
+	code->is_go = module && module_go(module)->is;
 	code->sure = module ? module_cfi(module, code->offset, &code->cfi) : p->read;
 	if (!module && is_trampoline(s, pid, addr))
 		*code = (struct unwind_code){ .cfi = cfi_trampoline(), .sure = true };
@@ -172,9 +175,11 @@ int syms_python(struct syms *s, int pid, unsigned long long self, unsigned long 
 	return walked.n;
 }
 
-const struct stack_losses *syms_losses(const struct syms *s)
+int syms_goroutine(struct syms *s, int pid, unsigned long long self, unsigned long long *frames)
 {
-	return s ? &s->losses : NULL;
+	const struct elf_go *go = s ? mappings_go(mappings_of(s, pid)) : NULL;
+
+	return go ? goroutine_frames(s->modules.helpers, pid, go, self, frames) : 0;
 }
 
 const char *syms_function(struct syms *s, int pid, unsigned long long addr)

@@ -2,8 +2,8 @@
 /* Names for user call stacks.  A process's mappings are read, and the mapped files opened, while it
  * lives, so that its stacks still have names when it is gone; symbols are read when something is
  * printed. */
-#ifndef SYMS_H
-#define SYMS_H
+#ifndef SYM_SYMS_H
+#define SYM_SYMS_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,8 +14,8 @@ struct stack_config;
 struct stack_losses;
 struct syms;
 
-/* looks must outlive it. */
-struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config);
+/* helpers must outlive it, as must losses, which count its incomplete stacks, or are NULL. */
+struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config, struct stack_losses *losses);
 
 /* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them.  NULL: for
  * stacks that are copied elsewhere, with the frames of syms_python(). */
@@ -58,12 +58,12 @@ void syms_record(struct syms *s, const void *data, size_t size);
  * the native ones, and valid until the next call.  0 if the process runs no Python, or it is not configured. */
 int syms_python(struct syms *s, int pid, unsigned long long self, unsigned long long *frames);
 
-/* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
- * skipped if it is 0; NULL if there are none. */
-const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *frames, int n);
+/* The same for the goroutine of a thread of a program of Go, into frames[STACK_NATIVE + 1]: between the native ones and Python's. */
+int syms_goroutine(struct syms *s, int pid, unsigned long long self, unsigned long long *frames);
 
-/* Returns how many of them were incomplete, each time they were taken; NULL for NULL. */
-const struct stack_losses *syms_losses(const struct syms *s);
+/* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
+ * skipped if it is 0, or stack_missing(); NULL if none was taken: n is 0. */
+const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *frames, int n);
 
 /* Returns the symbol of the function that begins at this address in a process; NULL if none
  * does. */

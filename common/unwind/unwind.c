@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "elf/cfi.h"
+#include "elf/elf_go.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"
 
@@ -180,6 +181,11 @@ static bool step_without(struct walk *w, const struct unwind_code *code, unsigne
 		w->exact = w->innermost = false;
 		return true;
 	}
+	if (code->is_go) {	/* the BPF programs read the goroutine's frames: see stack.c */
+		set_rule(w, pc, UNWIND_GO, 0, 0);
+		add_note(w, NOTE_GO_LOST, GO_NOT_YET);
+		return false;
+	}
 	if (code->sure)
 		set_rule(w, pc, UNWIND_NO_RULES, 0, 0);
 	add_note(w, NOTE_NO_RULES, pc);
@@ -333,4 +339,28 @@ void unwinder_forget(struct unwinder *u, int pid)
 {
 	if (u)
 		unwind_table_forget(&u->table, pid);
+}
+
+void unwinder_changed(struct unwinder *u, int pid)
+{
+	if (u)
+		unwind_table_drop(&u->table, pid);
+}
+
+void unwinder_go(struct unwinder *u, int pid, unsigned user, const struct elf_go *go)
+{
+	if (u)
+		unwind_table_go(&u->table, pid, user, go->has_place ? GO_FRAMES : GO_NO_PLACE, go->place);
+}
+
+const char *unwinder_go_loss(unsigned long long value)
+{
+	static const char *const says[GO_LOSSES] = {
+		[GO_NOT_YET] = "the program was not known yet",
+		[GO_NO_PLACE] = "the program is stripped and has thread-local variables of C",
+		[GO_UNREADABLE] = "the goroutine is unreadable",
+		[GO_CALLED_BACK] = "the callers of C that called Go",
+	};
+
+	return value < GO_LOSSES && says[value] ? says[value] : "unknown";
 }

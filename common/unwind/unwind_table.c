@@ -52,21 +52,33 @@ static struct unwind_owner *find(const struct unwind_table *t, int pid)
 	return o;
 }
 
-static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned user)
+static struct unwind_owner *find_or_add(struct unwind_table *t, int pid, unsigned user)
 {
 	struct unwind_owner *o = find(t, pid);
-	struct unwind_process p;
 
 	if (o)
 		return o;
 	o = xcalloc(1, sizeof(*o));
 	o->pid = pid;
 	o->user = user;
-	o->number = ++t->numbers ?: ++t->numbers;
 	HASH_ADD_INT(t->owners, pid, o);
-	p.owner = o->number;
-	/* Without it every stack is copied. */
-	bmap_update(t->processes, &pid, &p, BPF_ANY);
+	return o;
+}
+
+/* Without an element every stack is copied, and no goroutine is found. */
+static void publish(struct unwind_table *t, const struct unwind_owner *o)
+{
+	bmap_update(t->processes, &o->pid, &o->is, BPF_ANY);
+}
+
+static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned user)
+{
+	struct unwind_owner *o = find_or_add(t, pid, user);
+
+	if (o->is.owner)
+		return o;
+	o->is.owner = ++t->numbers ?: ++t->numbers;
+	publish(t, o);
 	return o;
 }
 
@@ -74,7 +86,7 @@ static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned u
  * with --attach inject programs can write there. */
 static size_t slot_for(const struct unwind_table *t, const struct unwind_owner *o, unsigned long long pc)
 {
-	size_t set = (size_t)unwind_place(o->number, pc) * UNWIND_WAYS, found = set + (pc >> 4) % UNWIND_WAYS;
+	size_t set = (size_t)unwind_place(o->is.owner, pc) * UNWIND_WAYS, found = set + (pc >> 4) % UNWIND_WAYS;
 
 	for (size_t i = set; i < set + UNWIND_WAYS; i++) {
 		if (t->holders[i].owner == o && t->holders[i].pc == pc)
@@ -119,7 +131,7 @@ void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned l
 		return;
 	t->holders[i] = (struct unwind_holder){ o, pc };
 	o->rules++;
-	write_slot(&t->sets[0].slots[i], pc, rule | (unsigned long long)o->number << 32);
+	write_slot(&t->sets[0].slots[i], pc, rule | (unsigned long long)o->is.owner << 32);
 }
 
 static void drop_slots(struct unwind_table *t, const struct unwind_owner *o)
@@ -127,6 +139,31 @@ static void drop_slots(struct unwind_table *t, const struct unwind_owner *o)
 	for (size_t i = 0; o->rules && i < (size_t)UNWIND_SETS * UNWIND_WAYS; i++)
 		if (t->holders[i].owner == o)
 			empty_slot(t, i);
+}
+
+void unwind_table_go(struct unwind_table *t, int pid, unsigned user, enum go_loss go, long long place)
+{
+	struct unwind_owner *o;
+
+	if (!t->sets)
+		return;
+	o = find_or_add(t, pid, user);
+	if (o->is.go == go && o->is.place == place)
+		return;
+	o->is.go = go;
+	o->is.place = place;
+	publish(t, o);
+}
+
+void unwind_table_drop(struct unwind_table *t, int pid)
+{
+	struct unwind_owner *o = find(t, pid);
+
+	if (!o || !o->is.owner)
+		return;
+	o->is.owner = 0;
+	publish(t, o);
+	drop_slots(t, o);
 }
 
 void unwind_table_forget(struct unwind_table *t, int pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The rules that the BPF programs unwind by: see abi/stack_unwind.h.  Private to common/unwind. */
-#ifndef UNWIND_TABLE_H
-#define UNWIND_TABLE_H
+#ifndef UNWIND_UNWIND_TABLE_H
+#define UNWIND_UNWIND_TABLE_H
 #include <stdbool.h>
 #include "abi/stack_unwind.h"
 #include "base/hash.h"
@@ -13,7 +13,8 @@ struct bpf_object;
 /* A process that has rules. */
 struct unwind_owner {
 	int pid;
-	unsigned user, number;	/* number: see unwind_rule() */
+	unsigned user;
+	struct unwind_process is;	/* as in the map; owner: see unwind_rule(), 0 if it has no rules */
 	unsigned long rules;
 	UT_hash_handle hh;
 };
@@ -43,7 +44,13 @@ void unwind_table_close(struct unwind_table *t);
 void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned long long pc,
 		      unsigned long long rule);
 
+/* Records that the process runs a program of Go, or why its goroutines are not found. */
+void unwind_table_go(struct unwind_table *t, int pid, unsigned user, enum go_loss go, long long place);
+
 /* The process's rules do not hold any more. */
+void unwind_table_drop(struct unwind_table *t, int pid);
+
+/* The process has ended. */
 void unwind_table_forget(struct unwind_table *t, int pid);
 
 #endif

@@ -28,6 +28,7 @@
 #include "lib/graph.bpf.h"
 #include "lib/host_time.bpf.h"
 #include "lib/launch.bpf.h"
+#include "lib/layers.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_names.bpf.h"
 
@@ -54,6 +55,7 @@ struct thread_data {
 	struct launch_frame of_frame[FRAMES];
 	struct launch_first first;
 	struct host_thread host;
+	struct layers layers;
 	__u64 copy_sp, copy_caller;	/* of the runtime copy or memset entered last */
 	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
@@ -403,11 +405,12 @@ static __always_inline bool is_inside_copy(struct pt_regs *ctx, const struct thr
 }
 
 /* A copy or memset, for the gaps that it ends. */
-RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver)
+RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
+	bool inside = driver && layers_inside(&t->data.layers, t->call.sp, cookie);
 
-	if (!task_wanted() || !program_of(t, thread_pid()) || (driver && is_inside_copy(ctx, t)))
+	if (inside || !task_wanted() || !program_of(t, thread_pid()) || (driver && is_inside_copy(ctx, t)))
 		return false;
 	t->data.copy_sp = driver ? 0 : t->call.sp;
 	t->data.copy_caller = driver ? 0 : return_stored(ctx, t->call.sp);
@@ -419,7 +422,7 @@ RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver)
 static __always_inline bool enter(struct pt_regs *ctx)
 {
 	const struct cuda_args *row;
-	__u64 id = cuda_id(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx), id = id_of_cookie(cookie);
 	struct thread *t;
 	bool driver;
 
@@ -432,6 +435,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	keep_arguments(&t->call, ctx);
 	id = checked(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
+	driver = cuda_libs[id] == CUDA_DRV;
 	if (cuda_classes[id] == CUDA_NAME)
 		return enter_name(t, row, id);
 	if (device_alone(id))
@@ -441,10 +445,9 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (launch_graphs && cuda_classes[id] != CUDA_LAUNCH)
 		return enter_captured(t, row, id);
 	if (launch_hosts && (cuda_classes[id] == CUDA_COPY || cuda_classes[id] == CUDA_SET))
-		return enter_copy(ctx, t, cuda_libs[id] == CUDA_DRV);
-	if (!task_wanted())
+		return enter_copy(ctx, t, driver, cookie);
+	if (!task_wanted() || (driver && layers_inside(&t->data.layers, t->call.sp, cookie)))
 		return false;
-	driver = cuda_libs[id] == CUDA_DRV;
 	if (launch_again(t, row, id, driver))
 		return false;
 	return launch_enter(ctx, t, row, id, driver);
@@ -496,7 +499,7 @@ static __always_inline void leave_captured(struct captured *c, __u64 id, int ret
 
 RARELY void leave(struct pt_regs *ctx)
 {
-	struct thread *t = link_counts(ctx) ? thread_known() : NULL;
+	struct thread *t = thread_known();
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;

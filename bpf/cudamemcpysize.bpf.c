@@ -35,6 +35,7 @@ static __always_inline void calls_dropped(struct thread *t);
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/call.bpf.h"
+#include "lib/call_device.bpf.h"
 #include "lib/graph_calls.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_device.bpf.h"
@@ -64,7 +65,7 @@ static __always_inline bool copy_inflight(const struct task_struct *task, const 
 #define INFLIGHT_TAKE copy_inflight
 #include "lib/inflight.bpf.h"
 
-/* As copy_end(). */
+/* As an end in peers_of_call(). */
 static __always_inline __u32 inflight_end(const struct task_struct *task, bool driver, __u64 passed)
 {
 	return driver ? inflight_handle(task, passed) : device_number(passed);
@@ -122,32 +123,17 @@ static __always_inline __u64 per_second(__u64 bytes, __u64 ns)
 	return bytes < 1ull << 34 ? bytes * second / ns : bytes / ns * second;
 }
 
-/* A device or context of a copy from one to another. */
-static __always_inline __u32 copy_end(bool driver, __u64 passed)
-{
-	return driver ? handle_device(passed) : device_number(passed);
-}
-
 /* Sets the devices in the key; returns false if the copy is on none that is wanted. */
 static __always_inline bool copy_devices(struct thread *t, __u64 id, struct aggregate_key *key)
 {
-	const struct cuda_args *row = &cuda_rows[id];
-	bool driver = cuda_libs[id] == CUDA_DRV;
-	struct call *call = &t->call;
-	__u64 params;
+	__u32 ends[2];
 
-	if (row->direction != CUDA_PTOP) {
-		key->device = device_in(&t->device, call->data.stream);
+	if (!peers_of_call(&t->call, &cuda_rows[id], cuda_libs[id] == CUDA_DRV, ends)) {
+		key->device = device_in(&t->device, t->call.data.stream);
 		return device_wanted(key->device);
 	}
-	if (row->from) {
-		key->device = copy_end(driver, call->args[bounded(row->from, CALL_REGISTERS)]);
-		key->peer = copy_end(driver, call->args[bounded(row->to, CALL_REGISTERS)]);
-	} else {
-		params = cuda_arg(call, row->params);
-		key->device = copy_end(driver, read_u64(params + row->from_at));
-		key->peer = copy_end(driver, read_u64(params + row->to_at));
-	}
+	key->device = ends[0];
+	key->peer = ends[1];
 	return device_config.only & device_bit(key->peer) || device_wanted(key->device);
 }
 
@@ -217,7 +203,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	if (!copy_devices(t, id, &key))
 		return;
 	if (aggregate_streams)
-		key.stream = stream_in(&t->call, id);
+		key.stream = stream_passed(t->call.data.stream, id);
 	if (aggregate_stacks)
 		aggregate_send(ctx, t, &t->data.record, &key, size, ns, shown, failed);
 	else

@@ -40,6 +40,7 @@ static __always_inline void wait_dropped(struct thread *t);
 static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
 					 struct inflight_call *to);
 #define INFLIGHT_TAKE wait_inflight
+#include "lib/call_device.bpf.h"
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/off_cpu.bpf.h"
@@ -181,7 +182,7 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	if (wait_off_cpu)
 		off_cpu_begin(t);
 	/* here, as the call may destroy the stream */
-	t->data.device = device_in(&t->device, cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx));
+	t->data.device = device_of_call(t, id);
 	storage_show(&threads, bpf_get_current_task_btf(), &t->data.device, sizeof(t->data.device));
 	if (aggregate_streams)
 		t->data.stream = stream_in(&t->call, id);

@@ -51,6 +51,7 @@ static __always_inline bool trace_inflight(const struct task_struct *task, const
 					  struct inflight_call *to);
 #define INFLIGHT_TAKE trace_inflight
 #include "lib/aggregate_counts.bpf.h"
+#include "lib/call_device.bpf.h"
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/inflight.bpf.h"
@@ -90,6 +91,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct trace_function);
 } functions SEC(".maps");
+
+/* Of functions that are TRACE_PLACED, by id: the arguments that say where a call works. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_RDONLY_PROG);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cuda_args);
+} places SEC(".maps");
 
 static __always_inline struct trace_function *function_of(__u64 id)
 {
@@ -243,6 +253,37 @@ static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *
 	return fn->handle_at ? read_u64(handle + fn->handle_at) : handle;
 }
 
+enum { LOCATIONS = 64 };	/* of a batch; the device of more is unknown */
+
+/* The device of a batch whose locations are all the same; 0 of others. */
+VERIFIED_ONCE __u32 device_of_locations(__u64 at, __u64 n)
+{
+	__u64 first = n && n <= LOCATIONS ? read_u64(at) : 0;
+
+	for (__u32 i = 1; i < LOCATIONS && i < n; i++)
+		if (read_u64(at + 8 * i) != first)
+			return 0;
+	return device_of_location(first);
+}
+
+/* Of a function that is TRACE_PLACED. */
+APART __u32 device_placed(struct pt_regs *ctx, struct thread *t, __u32 id, bool driver)
+{
+	const struct cuda_args *row = bpf_map_lookup_elem(&places, &id);
+	struct call *call = &t->data.kernels.call;
+	__u32 ends[2];
+
+	if (!row)
+		return 0;
+	call->sp = PT_REGS_SP(ctx);
+	keep_arguments(call, ctx);
+	if (row->locations)
+		return device_of_locations(cuda_arg(call, row->location), cuda_arg(call, row->locations));
+	if (peers_of_call(call, row, driver, ends))
+		return ends[0];
+	return device_of_args(&t->device, call, row, row->location ? location_arg(call, row) : 0);
+}
+
 /* The device of the call; 0 if unknown.  The stream, which may be on the stack, is read only if it may
  * be of another device than the thread's.  A launch in a stream of another device would fail. */
 static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, const struct frame *f,
@@ -251,6 +292,8 @@ static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, co
 	__u32 here = device_here(&t->device), device;
 	__u64 role = fn->role - 1;
 
+	if (fn->flags & TRACE_PLACED)
+		return device_placed(ctx, t, f->id, !(fn->flags & TRACE_RUNTIME));
 	device_is_current(&t->device);
 	if (!fn->handle || !(t->device.others || t->device.late))
 		return here;
@@ -355,7 +398,7 @@ APART void send(void *ctx, struct thread *t, const struct trace_function *fn, co
 	e->head.pid = ids >> 32;
 	e->head.kind = what;
 	e->tid = ids;
-	e->id = f->id;
+	e->id = fn->id;
 	e->device = f->device;
 	e->depth = f->depth;
 	e->part = f->part;
@@ -453,7 +496,7 @@ static __always_inline void count_call(const struct trace_function *fn, const st
 	if (!(fn->flags & TRACE_SHOWN) || (trace_failed_only && !failed) || ns < trace_slower)
 		return;
 	if (!trace_devices || device_wanted(f->device))
-		count(f->id, f->device, ns, failed);
+		count(fn->id, f->device, ns, failed);
 }
 
 /* Returns true if the return is wanted. */
@@ -535,7 +578,7 @@ APART void leave_call(struct pt_regs *ctx, struct thread *t, const struct trace_
 
 static __always_inline void leave(struct pt_regs *ctx)
 {
-	struct thread *t = link_counts(ctx) ? thread_known() : NULL;
+	struct thread *t = thread_known();
 	struct trace_function *fn;
 	struct frame *f;
 	bool failed;
@@ -583,7 +626,7 @@ static __always_inline bool trace_inflight(const struct task_struct *task, const
 			continue;
 		if (f->device && !is_on_device(f))
 			continue;
-		to->id = f->id;
+		to->id = fn->id;
 		to->device = f->device;
 		to->stack.from = t->data.frames.sp[i];
 		return true;

@@ -24,6 +24,7 @@ struct {
 } watch_mappings SEC(".maps");
 
 __u64 watch_lost;
+const volatile bool watch_is_tree;	/* for watch_tree() */
 bool watch_births;	/* watch_birth() is attached */
 bool watch_unshares;	/* shared links are to be removed: no further child is to rely on them */
 
@@ -55,6 +56,7 @@ static __always_inline void tell(unsigned short kind, unsigned int pid, bool sto
 	e->head.kind = kind;
 	e->head.frames = 0;
 	e->stopped = stop && hold(pid);
+	e->tid = bpf_get_current_pid_tgid();
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
@@ -67,10 +69,43 @@ static __always_inline void tell_mapped(unsigned short kind)
 		tell(kind, pid, true);
 }
 
+/* The second argument is the id of the thread before, which is now that of the process. */
 SEC("raw_tp/sched_process_exec")
-int watch_exec(void *ctx)
+int watch_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	tell_mapped(RECORD_EXEC);
+	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
+	bool by_leader = (unsigned int)ctx->args[1] == pid;
+
+	if (watch_is_tree)
+		tell_mapped(by_leader ? RECORD_EXEC : WATCH_LEADER_NEW);
+	else if (!by_leader)
+		tell(WATCH_LEADER_NEW, pid, false);
+	return 0;
+}
+
+/* Before the new program is loaded (Linux 6.10). */
+SEC("raw_tp/sched_prepare_exec")
+int watch_execs(void *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if ((unsigned int)id != (unsigned int)(id >> 32))
+		tell(WATCH_LEADER_SOON, id >> 32, false);
+	return 0;
+}
+
+/* The first thread ends by itself: not by exit_group(2), a signal, or another thread's exec. */
+SEC("raw_tp/sched_process_exit")
+int watch_leader(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 id = bpf_get_current_pid_tgid();
+	unsigned int pid = id >> 32;
+
+	if ((unsigned int)id != pid || process_ends() || process_exits(task) || process_execs())
+		return 0;
+	if (!watch_is_tree || bpf_map_lookup_elem(&watched, &pid))
+		tell(WATCH_LEADER_ENDS, pid, false);
 	return 0;
 }
 
@@ -79,7 +114,7 @@ int watch_exec(void *ctx)
 SEC("uprobe")
 int watch_loaded(struct pt_regs *ctx)
 {
-	if (link_counts(ctx))
+	if (shared_link_counts(bpf_get_attach_cookie(ctx)))
 		tell_mapped(WATCH_MAPPED);
 	return 0;
 }

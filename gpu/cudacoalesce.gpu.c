@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudacoalesce's probe: how many lines of 128 bytes, and sectors of 32, the lanes of a warp touch in an access.  A
  * lane's access is aligned to its size, so it is in one line, and, up to 32 bytes, in one sector. */
-#include "lib/gpu.h"
+#include "gpulib/gpu.h"
 
 GPU_USES(slots);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemtime: how long accesses take, as a histogram of each site; a kernel's own site has its warps' times. */
-#include "lib/gpu.h"
+#include "gpulib/gpu.h"
 
 GPU_USES(slots);
 

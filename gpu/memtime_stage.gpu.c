@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemtime --stage: as memtime_trace, by way of shared memory (Kanda et al., 5.2).  A warp keeps STAGE records
  * there and copies them when it has as many, and when it ends: one atomic operation on global memory for all. */
-#include "lib/gpu.h"
+#include "gpulib/gpu.h"
 
 GPU_USES(rings);
 

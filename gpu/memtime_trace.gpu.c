@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemtime: a record of each access; a kernel's own site has its warps, from their beginning to their end. */
-#include "lib/gpu.h"
+#include "gpulib/gpu.h"
 
 GPU_USES(rings);
 

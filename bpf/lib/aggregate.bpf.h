@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Aggregates calls: in the kernel if no call stacks are wanted, sending nothing; else by sending a
  * record per call, which user space aggregates. */
-#ifndef AGGREGATE_BPF_H
-#define AGGREGATE_BPF_H
+#ifndef LIB_AGGREGATE_BPF_H
+#define LIB_AGGREGATE_BPF_H
 #include "lib/aggregate_counts.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"

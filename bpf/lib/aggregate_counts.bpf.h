@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts calls in groups with a histogram each. */
-#ifndef AGGREGATE_COUNTS_BPF_H
-#define AGGREGATE_COUNTS_BPF_H
+#ifndef LIB_AGGREGATE_COUNTS_BPF_H
+#define LIB_AGGREGATE_COUNTS_BPF_H
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 #include "lib/slots.bpf.h"

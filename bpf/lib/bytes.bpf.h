@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The bytes that a call allocates, copies or sets, and the direction of a copy. */
-#ifndef BYTES_BPF_H
-#define BYTES_BPF_H
+#ifndef LIB_BYTES_BPF_H
+#define LIB_BYTES_BPF_H
 #include "lib/call.bpf.h"
 #include "abi/array_bytes.h"
 #include "abi/bytes.h"
@@ -72,8 +72,8 @@ static __always_inline __u64 array_bytes(const struct call *call, const struct c
 
 /* ---- calls */
 
-/* The most pieces of one batch copy that are counted. */
-enum { PIECES = 512 };
+/* The most pieces of one batch copy that are counted: in rounds of some, fewer where the verifier walks them all. */
+enum { PIECES_ROUND = 8, PIECES_ROUNDS_WALKED = 512, PIECES_ROUNDS = 1 << 16 };
 
 /* The bytes of an allocation or mapping; 0 for a function without a size. */
 static __always_inline void bytes_of_memory(const struct call *call, const struct cuda_args *row,
@@ -110,13 +110,33 @@ static __always_inline __u64 piece(__u64 at, bool flat)
 	return words[0] * words[1] * words[2];
 }
 
-struct pieces { __u64 at, step, bytes; bool sizes; };
+/* left: of the pieces; step: bytes from one to the next. */
+struct pieces { __u64 at, step, bytes, left; bool sizes; };
 
-static long add_piece(__u32 i, struct pieces *p)
+/* A round of sizes. */
+static __always_inline __u64 add_sizes(__u64 at, __u32 n)
 {
-	p->bytes += p->sizes ? read_u64(p->at) : piece(p->at, false);
-	p->at += p->step;
-	return 0;
+	__u64 sizes[PIECES_ROUND] = {}, sum = 0;
+
+	if (bpf_probe_read_user(sizes, 8 * checked(n, PIECES_ROUND), (void *)at))
+		lose(LOST_READ);
+	for (__u32 i = 0; i < PIECES_ROUND; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+static long add_pieces(__u32 i, struct pieces *p)
+{
+	__u32 n = p->left < PIECES_ROUND ? p->left : PIECES_ROUND;
+
+	(void)i;
+	if (p->sizes)
+		p->bytes += add_sizes(p->at, n);
+	for (__u32 j = 0; j < PIECES_ROUND && !p->sizes && j < n; j++)
+		p->bytes += piece(p->at + j * p->step, false);
+	p->at += n * p->step;
+	p->left -= n;
+	return !p->left;
 }
 
 /* The sum of n pieces: sizes, or structs of step bytes with a width, height and depth.  Where the
@@ -124,21 +144,15 @@ static long add_piece(__u32 i, struct pieces *p)
  * another tenth of a second at the start. */
 static __always_inline __u64 pieces(__u64 at, __u64 n, __u64 step, bool sizes)
 {
-	struct pieces p = { .at = at, .step = step, .sizes = sizes };
+	struct pieces p = { .at = at, .step = step, .left = n, .sizes = sizes };
 
-	if (n > PIECES) {
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+		bpf_loop(PIECES_ROUNDS, add_pieces, &p, 0);
+	else
+		for (__u32 i = 0; i < PIECES_ROUNDS_WALKED && p.left; i++)
+			add_pieces(i, &p);
+	if (p.left)
 		lose(LOST_PIECES);
-		n = PIECES;
-	}
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {
-		bpf_loop(n, add_piece, &p, 0);
-		return p.bytes;
-	}
-	for (__u32 i = 0; i < PIECES; i++) {
-		if (i >= n)
-			break;
-		add_piece(i, &p);
-	}
 	return p.bytes;
 }
 
@@ -224,7 +238,7 @@ static __always_inline void bytes_direction(const struct call *call, const struc
 		b->elements = has_array(row, params);
 }
 
-/* Call at the entry of a call that copies or sets. */
+/* Call at the entry of a call that copies, sets or prefetches. */
 static __always_inline void bytes_enter_copy(const struct call *call, __u64 id, struct bytes *b)
 {
 	const struct cuda_args *row = &cuda_rows[id];
@@ -240,7 +254,7 @@ static __always_inline void bytes_enter(const struct call *call, __u64 id, struc
 	unsigned char class = cuda_classes[id];
 
 	*b = (struct bytes){};
-	if (class == CUDA_COPY || class == CUDA_SET)
+	if (class == CUDA_COPY || class == CUDA_SET || class == CUDA_PREFETCH)
 		bytes_enter_copy(call, id, b);
 	if (class == CUDA_ALLOC || class == CUDA_MAP || class == CUDA_UNMAP)
 		bytes_of_memory(call, &cuda_rows[id], b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A call of a function of cuda_api.tbl: its id, arguments and result. */
-#ifndef CALL_BPF_H
-#define CALL_BPF_H
+#ifndef LIB_CALL_BPF_H
+#define LIB_CALL_BPF_H
 #include "lib/lost.bpf.h"
 #include "machine/regs.bpf.h"
 #include "abi/stream.h"
@@ -26,10 +26,17 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
-/* The cookie of the probe, without the flags of its link. */
+/* The cookie of a probe, without the flags and the generation of its link and the number of its file. */
+static __always_inline __u64 id_of_cookie(__u64 cookie)
+{
+	const __u64 probe = (1ull << COOKIE_GENERATION_SHIFT) - 1;
+
+	return cookie & probe & ~(__u64)(COOKIE_SHARED | COOKIE_OWN | COOKIE_DRIVER);
+}
+
 static __always_inline __u64 probe_cookie(void *ctx)
 {
-	return bpf_get_attach_cookie(ctx) & ~(__u64)(COOKIE_SHARED | COOKIE_OWN);
+	return id_of_cookie(bpf_get_attach_cookie(ctx));
 }
 
 /* The id of the function probed here; CUDA_ID_MAX if the cookie is not an id. */
@@ -100,6 +107,14 @@ static __always_inline __u64 struct_arg(const struct call *call, unsigned char p
 	return CALL_REFERENCES ? read_u64(struct_arg_at(call, pos) + 8 * n) : cuda_arg(call, pos + n);
 }
 
+/* The location in the arguments of a call, as device_of_location() takes it.  Call at the entry. */
+static __always_inline __u64 location_arg(const struct call *call, const struct cuda_args *row)
+{
+	__u64 passed = cuda_arg(call, row->location);
+
+	return row->location_at ? read_u64(passed + row->location_at - 1) : passed;
+}
+
 static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)
 {
 	CALL_REGISTER_ARGS(ctx, call->args + 1);
@@ -114,6 +129,12 @@ static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call 
 /* The classes of work that is in a default stream if no other is passed (CUDA Programming Guide,
  * "Default Stream"); other functions without a stream work in none, or in all. */
 #define STREAM_CLASSES (1u << CUDA_COPY | 1u << CUDA_SET | 1u << CUDA_LAUNCH)
+
+/* The stream of a call that passes this one. */
+static __always_inline __u64 stream_passed(__u64 passed, __u64 id)
+{
+	return passed ?: cuda_rows[id].per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
+}
 
 /* Call at the entry of a call. */
 static __always_inline __u64 stream_in(const struct call *call, __u64 id)
@@ -130,7 +151,7 @@ static __always_inline __u64 stream_in(const struct call *call, __u64 id)
 		passed = cuda_arg(call, row->stream);
 	else if (!(STREAM_CLASSES & 1u << cuda_classes[id]))
 		return 0;
-	return passed ?: row->per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
+	return stream_passed(passed, id);
 }
 
 #endif

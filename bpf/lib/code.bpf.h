@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Calls that load or unload an image of code, beside the call that a thread is in: the runtime loads code in the first call
  * that needs it. */
-#ifndef CODE_BPF_H
-#define CODE_BPF_H
+#ifndef LIB_CODE_BPF_H
+#define LIB_CODE_BPF_H
 #include <stdbool.h>
 #include "lib/call.bpf.h"
 #include "lib/task.bpf.h"

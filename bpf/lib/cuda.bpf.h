@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For all tools: the thread's call in flight. */
-#ifndef CUDA_BPF_H
-#define CUDA_BPF_H
+#ifndef LIB_CUDA_BPF_H
+#define LIB_CUDA_BPF_H
 #include "abi/filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
+#include "lib/generation.bpf.h"
 #include "lib/task.bpf.h"
-#include "lib/watched.bpf.h"
 
 /* Set by the tool.  All zero, the functions below cost nothing. */
 const volatile struct filter filter SEC(".rodata.filter");
@@ -230,6 +230,14 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 #define CUDA_HIT_ENDS(t) ((void)(t))
 #endif
 
+/* The same in a session program: at the return of a call that began at this link, it counts. */
+static __always_inline struct thread *thread_in_session(struct pt_regs *ctx)
+{
+	if (link_counts(ctx))
+		return thread_here();
+	return session_returns(ctx) ? thread_known() : NULL;
+}
+
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
  * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
@@ -248,7 +256,7 @@ SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 }										\
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = thread_at(ctx);					\
+	struct thread *t = thread_known();					\
 										\
 	if (t)									\
 		CUDA_HIT(t);							\
@@ -307,7 +315,7 @@ static __always_inline int cuda_session_at(struct pt_regs *ctx, struct thread *t
 }										\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = thread_at(ctx);					\
+	struct thread *t = thread_in_session(ctx);				\
 	int skips;								\
 										\
 	if (!t)									\

@@ -2,8 +2,8 @@
 /* The device of a call: the one that its thread has chosen, by cudaSetDevice() or its current context, or that of the
  * stream in its arguments.  A thread that has chosen none is on device 0: reliable only if it was seen from its first
  * call on. */
-#ifndef DEVICE_BPF_H
-#define DEVICE_BPF_H
+#ifndef LIB_DEVICE_BPF_H
+#define LIB_DEVICE_BPF_H
 #include <stdbool.h>
 #include "lib/call.bpf.h"
 #include "abi/device.h"
@@ -18,10 +18,14 @@ struct device_state device_state SEC(".data.device") = { .since = ~0ull, .genera
  * has the handle, HANDLE_PRIMARY for a primary context, and the device as in abi/device.h. */
 enum { HANDLE_SETS = 120, HANDLE_WAYS = 8, HANDLE_SHIFT = 8, HANDLE_PRIMARY = 128 };
 
+/* In place of the device: a pool of the host, and one of another process. */
+enum { HANDLE_HOST = DEVICES + 1, HANDLE_FOREIGN };
+
 struct device_handles {
 	__u64 devices;		/* a bit for each device in use, except by default */
 	__u64 anew;		/* 1: the program began under tracing, after exec */
 	__u64 sets[HANDLE_SETS][HANDLE_WAYS];
+	__u32 refs[DEVICES];	/* to each primary context, as far as they were seen */
 };
 
 BPF_TASK_STORAGE(device_handles, struct device_handles)
@@ -32,9 +36,15 @@ static __always_inline __u32 device_number(__u64 number)
 	return (__u32)number < DEVICES ? (__u32)number + 1 : 0;
 }
 
+/* The same where cudaCpuDeviceId, which is -1, may be passed: the host. */
+static __always_inline __u32 device_passed(__u64 number)
+{
+	return (__u32)number == ~0u ? DEVICE_NONE : device_number(number);
+}
+
 static __always_inline __u64 device_bit(__u32 device)
 {
-	return device ? 1ull << ((device - 1) % DEVICES) : 0;
+	return device - 1 < DEVICES ? 1ull << (device - 1) : 0;
 }
 
 static __always_inline struct device_handles *handles_here(__u64 flags)
@@ -133,6 +143,20 @@ static __always_inline __u32 handle_device(__u64 handle)
 	return handle_known(handle) & (HANDLE_PRIMARY - 1);
 }
 
+/* The device of a cudaMemLocation or CUmemLocation, by its type and id in one word; DEVICE_NONE: of the host. */
+static __always_inline __u32 device_of_location(__u64 location)
+{
+	switch ((__u32)location) {
+	case 1:		/* cudaMemLocationTypeDevice */
+		return device_number(location >> 32);
+	case 2: case 3: case 4:	/* …Host, …HostNuma, …HostNumaCurrent */
+		return DEVICE_NONE;
+	case 6:		/* …DeviceLocalityDomain: the device is one byte of id */
+		return device_number(location >> 32 & 0xff);
+	}
+	return 0;
+}
+
 static __always_inline bool handle_is_primary(__u64 handle)
 {
 	return handle_known(handle) & HANDLE_PRIMARY;
@@ -169,6 +193,31 @@ VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
 	ordered();
 	__sync_fetch_and_add(&device_state.generation, 1);
 	return 0;
+}
+
+/* The primary context of a device was retained or released. */
+VERIFIED_ONCE int handles_count(__u32 device, bool retained)
+{
+	struct device_handles *h = device_bit(device) ? handles_here(retained ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0) : NULL;
+	__u32 *refs;
+
+	if (!h)
+		return 0;
+	refs = &h->refs[bounded(device - 1, DEVICES - 1)];
+	if (retained)
+		__sync_fetch_and_add(refs, 1);
+	else if (*refs)
+		__sync_fetch_and_add(refs, -1);
+	return 0;
+}
+
+/* Return true if a release of the primary context of a device that succeeds is the last: it is reset.  That is known only of a
+ * program that has been seen from its first call on. */
+static __always_inline bool handles_last(__u32 device)
+{
+	struct device_handles *h = device_bit(device) && !handles_late() ? handles_here(0) : NULL;
+
+	return h && h->refs[bounded(device - 1, DEVICES - 1)] == 1;
 }
 
 /* ---- a thread's device */
@@ -249,6 +298,19 @@ static __always_inline __u32 device_in(struct device_thread *d, __u64 stream)
 	return d->others || d->late ? device_of_stream(d, stream) : here;
 }
 
+/* The device of what is allocated from a pool; 0 if unknown. */
+VERIFIED_ONCE __u32 device_of_pool(struct device_thread *d, __u64 pool)
+{
+	__u32 known = handle_device(pool);
+
+	if (!d || known == HANDLE_FOREIGN)
+		return 0;
+	if (known)
+		return known == HANDLE_HOST ? DEVICE_NONE : known;
+	device_is_current(d);
+	return d->others || d->late ? 0 : device_here(d);
+}
+
 /* Return true if calls on this device are wanted. */
 static __always_inline bool device_wanted(__u32 device)
 {
@@ -267,7 +329,24 @@ static __always_inline __u64 device_argument(const struct device_call *c, unsign
 /* The argument that is a handle, or where one is stored. */
 static __always_inline __u64 device_handle(const struct device_call *c, const struct cuda_args *row)
 {
-	return device_argument(c, row->ctx ?: row->stream);
+	return device_argument(c, row->out ?: row->ctx ?: row->pool ?: row->stream);
+}
+
+/* Notes the device of a pool that was made, returned or destroyed. */
+static __always_inline void device_pooled(const struct device_call *c, const struct cuda_args *row)
+{
+	__u64 handle = device_handle(c, row), at = device_argument(c, row->location);
+	__u32 device = HANDLE_FOREIGN;
+
+	if (!row->out) {
+		handle_note(handle, 0, false);
+		return;
+	}
+	if (row->dev)
+		device = device_number(device_argument(c, row->dev));
+	else if (row->location)
+		device = device_of_location(read_u64(at + row->location_at - 1));
+	handle_note(read_u64(handle), device == DEVICE_NONE ? HANDLE_HOST : device, false);
 }
 
 static __always_inline void device_moved(struct device_thread *d, __u64 place)
@@ -326,9 +405,15 @@ static __always_inline void device_switched(struct device_thread *d, const struc
 	__u64 handle = device_handle(c, row), dev = device_argument(c, row->dev);
 	__u64 context = row->ctx && row->out && row->stack != CUDA_POP ? read_u64(handle) : handle;
 
-	if (row->dev && row->ctx)
+	if (row->counted)
+		handles_count(row->stack == CUDA_GONE ? handle_device(handle) : device_number(dev), row->stack == CUDA_KEEP);
+	if (row->stack == CUDA_GONE)
+		handle_note(handle, 0, false);
+	else if (row->from)
+		handle_note(context, handle_device(device_argument(c, row->from)), true);
+	else if (row->dev && row->ctx)
 		handle_note(context, device_number(dev), row->stack == CUDA_KEEP);
-	if (row->stack == CUDA_KEEP)
+	if (row->stack == CUDA_KEEP || row->stack == CUDA_GONE)
 		return;
 	if (row->stack == CUDA_POP || (row->ctx && !context)) {
 		device_pop(d);
@@ -359,11 +444,16 @@ VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 	id = bounded(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_STREAM) {
-		handle_note(read_u64(device_handle(c, row)), device_here(d), false);
+		handle_note(read_u64(device_handle(c, row)),
+			    row->ctx ? handle_device(device_argument(c, row->ctx)) : device_here(d), false);
+	} else if (cuda_classes[id] == CUDA_POOLS) {
+		device_pooled(c, row);
 	} else if (cuda_classes[id] == CUDA_CTX) {
 		device_switched(d, c, row, outer);
 	} else if (cuda_classes[id] == CUDA_WAIT) {
 		handle_note(device_handle(c, row), 0, false);
+	} else if (row->counted) {
+		handles_count(device_number(device_argument(c, row->dev)), false);
 	} else if (row->ctx) {
 		handle_note(device_handle(c, row), 0, false);
 		if (d->place == device_handle(c, row))

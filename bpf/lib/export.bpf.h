@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts launches, copies, waits, loads of code and errors by process, and reports each allocation, free and operation of NCCL: for
  * cudaexporter and cudatop. */
-#ifndef EXPORT_BPF_H
-#define EXPORT_BPF_H
+#ifndef LIB_EXPORT_BPF_H
+#define LIB_EXPORT_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
@@ -21,6 +21,7 @@ struct call_data {
 #define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
+#include "lib/layers.bpf.h"
 #include "lib/loads.bpf.h"
 #include "lib/nccl_calls.bpf.h"
 #include "lib/overhead.bpf.h"
@@ -42,6 +43,7 @@ struct thread_data {
 	__u64 off_since, ran, off_ns;
 	__u32 device;		/* of the stream or context of the call in flight */
 	struct overhead_thread overhead;
+	struct layers layers;
 };
 #define THREAD_DATA struct thread_data
 
@@ -361,7 +363,7 @@ APART void export_other_leave(struct pt_regs *ctx, struct thread *t, struct expo
 		export_captured(t, class);
 	else if (class == CUDA_COPY)
 		count_copy(t, key, id, now);
-	else if (class != CUDA_SYNC && class != CUDA_LOAD)
+	else if (class != CUDA_SYNC && class != CUDA_LOAD && !context_stays(&t->call, &cuda_rows[id]))
 		send_memory(ctx, t, id);
 	if (class != CUDA_SYNC)
 		return;
@@ -410,6 +412,10 @@ static __always_inline void launch_entered(struct pt_regs *ctx, struct thread *t
 		t->call.sp = 0;
 	if (!call_enter(ctx, t, &id))
 		return;
+	if (cuda_libs[id] == CUDA_DRV && layers_inside(&t->data.layers, t->call.sp, bpf_get_attach_cookie(ctx))) {
+		t->call.sp = 0;
+		return;
+	}
 	t->data.capture = capture_now(t, id);
 	export_launch_enter(t, id);
 	if (export_known(t, &t->data.reported, &key)) {

@@ -2,8 +2,8 @@
 /* What cudaexporter counts of each process: launches, copies and waits; errors; with --exemplars, the last call of each
  * bucket; with --kernels, launches by kernel.  User space reads it at each scrape, and deletes it when the program has
  * ended. */
-#ifndef EXPORT_COUNTS_BPF_H
-#define EXPORT_COUNTS_BPF_H
+#ifndef LIB_EXPORT_COUNTS_BPF_H
+#define LIB_EXPORT_COUNTS_BPF_H
 #ifndef THREAD_DATA
 #error "define THREAD_DATA before this"
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A thread's calls in flight whose returns are probed: a stack of frames, each identified by the stack pointer at its
  * entry.  The tool has an array of FRAMES for its own data. */
-#ifndef FRAMES_BPF_H
-#define FRAMES_BPF_H
+#ifndef LIB_FRAMES_BPF_H
+#define LIB_FRAMES_BPF_H
 #include "lib/task.bpf.h"
 #include "machine/regs.bpf.h"
 #include "lib/lost.bpf.h"

@@ -6,9 +6,10 @@
  *
  * A runtime function and the driver's function in it are both seen, and change nothing twice: a stream that captures does not
  * begin to, a node that is known is not added. */
-#ifndef GRAPH_BPF_H
-#define GRAPH_BPF_H
+#ifndef LIB_GRAPH_BPF_H
+#define LIB_GRAPH_BPF_H
 #include "lib/bytes.bpf.h"
+#include "lib/device.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_names.bpf.h"
 #include "lib/shares.bpf.h"
@@ -232,6 +233,7 @@ struct captured {
 	__u32 pid, kind;	/* kind: enum node_kind, from NODE_COPY on */
 	__u64 at, bytes;	/* at: of memory, its address */
 	__u32 direction;
+	__u32 device;		/* of memory; 0: not known */
 };
 
 VERIFIED_ONCE int graph_captured_call(const struct captured *c)
@@ -247,6 +249,7 @@ VERIFIED_ONCE int graph_captured_call(const struct captured *c)
 	n->event.key.program = c->program;
 	n->event.key.kind = c->kind;
 	n->event.key.func = c->at;
+	n->event.key.device = c->device;
 	n->event.subject = c->capture;
 	n->bytes = c->bytes;
 	n->direction = c->direction;
@@ -264,6 +267,7 @@ struct graph_call {
 	__u64 bytes;
 	__u32 op, kind, enabled;	/* kind: enum node_kind */
 	__u32 direction;
+	__u32 device;		/* of what it allocates; 0: not known */
 };
 
 /* Of a kernel's node: the function, its grid and block (driver_types.h: cudaKernelNodeParams; cuda.h:
@@ -301,12 +305,13 @@ static __always_inline void node_set(struct graph_call *c, __u64 params)
 	c->bytes = p.element * p.width * p.height;
 }
 
-/* A cudaMemAllocNodeParams or CUDA_MEM_ALLOC_NODE_PARAMS: the size, and where the address is stored. */
-enum { ALLOC_SIZE = 104, ALLOC_AT = 112 };
+/* A cudaMemAllocNodeParams or CUDA_MEM_ALLOC_NODE_PARAMS: the location, the size, and where the address is stored. */
+enum { ALLOC_LOCATION = 8, ALLOC_SIZE = 104, ALLOC_AT = 112 };
 
 static __always_inline void node_alloc(struct graph_call *c, __u64 params)
 {
 	c->kind = NODE_ALLOC;
+	c->device = device_of_location(read_u64(params + ALLOC_LOCATION));
 	c->bytes = read_u64(params + ALLOC_SIZE);
 	c->kernel = params + ALLOC_AT;
 }
@@ -434,6 +439,7 @@ VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, 
 	n->event.key.func = c->kind == LAUNCH_GRAPH ? c->child : c->kind == NODE_ALLOC ? read_u64(c->kernel) : c->kernel;
 	n->event.key.pid = pid;
 	n->event.key.kind = c->kind;
+	n->event.key.device = c->device;
 	n->event.key.generation = generation;
 	n->event.subject = c->exec ?: c->graph;
 	n->event.object = node;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For tools that follow the thread's call in flight (lib/cuda.bpf.h): the calls beside it that make graphs, what is captured,
  * and launches of graphs.  Their struct thread_data has struct kernel_calls kernels. */
-#ifndef GRAPH_CALLS_BPF_H
-#define GRAPH_CALLS_BPF_H
+#ifndef LIB_GRAPH_CALLS_BPF_H
+#define LIB_GRAPH_CALLS_BPF_H
 #ifndef THREAD_DATA
 #error "define THREAD_DATA before this"
 #endif
@@ -73,7 +73,7 @@ static __always_inline __u64 capture_now(struct thread *t, __u64 id)
 	return captures_any() ? capture_find(t, id) : 0;
 }
 
-#ifdef NCCL_CALLS_BPF_H
+#ifdef LIB_NCCL_CALLS_BPF_H
 /* At the entry of a call of NCCL, n of the thread's data.  Returns true if the return must be traced. */
 static __always_inline bool nccl_enter(struct pt_regs *ctx, struct thread *t, struct nccl_call *n, __u64 id)
 {

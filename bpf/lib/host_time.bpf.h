@@ -7,8 +7,8 @@
  * neither program (tools/cudalaunchtop/host_threads.c).
  *
  * Both programs may interrupt a program at a probe, in the middle of the thread's buffers: busy is set there. */
-#ifndef HOST_TIME_BPF_H
-#define HOST_TIME_BPF_H
+#ifndef LIB_HOST_TIME_BPF_H
+#define LIB_HOST_TIME_BPF_H
 #include "lib/stack.bpf.h"
 #include "abi/host_time.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The calls in flight: a program over all threads, which user space runs when it reports.  It costs the traced programs
  * nothing. */
-#ifndef INFLIGHT_BPF_H
-#define INFLIGHT_BPF_H
+#ifndef LIB_INFLIGHT_BPF_H
+#define LIB_INFLIGHT_BPF_H
 #include "lib/cuda.bpf.h"
 #include "lib/task.bpf.h"
 #include "abi/inflight_call.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The calls that name kernels or make graphs, which a thread makes beside the call that it is in, or inside of it. */
-#ifndef KERNEL_CALLS_BPF_H
-#define KERNEL_CALLS_BPF_H
+#ifndef LIB_KERNEL_CALLS_BPF_H
+#define LIB_KERNEL_CALLS_BPF_H
 #include "lib/frames.bpf.h"
 #include "lib/graph.bpf.h"
 #include "lib/launch_names.bpf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The kernel or graph of a launch, its grid and blocks. */
-#ifndef LAUNCH_BPF_H
-#define LAUNCH_BPF_H
+#ifndef LIB_LAUNCH_BPF_H
+#define LIB_LAUNCH_BPF_H
 #include "lib/call.bpf.h"
 #include "abi/launch.h"
 

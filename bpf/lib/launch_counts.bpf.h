@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts launches by kernel or graph, device and stream. */
-#ifndef LAUNCH_COUNTS_BPF_H
-#define LAUNCH_COUNTS_BPF_H
+#ifndef LIB_LAUNCH_COUNTS_BPF_H
+#define LIB_LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/slots.bpf.h"
 #include "lib/lost.bpf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef LAUNCH_DEVICE_BPF_H
-#define LAUNCH_DEVICE_BPF_H
+#ifndef LIB_LAUNCH_DEVICE_BPF_H
+#define LIB_LAUNCH_DEVICE_BPF_H
 #include "lib/cuda.bpf.h"
 
 APART __u32 launch_device_of_stream(struct thread *t, const struct cuda_args *row)

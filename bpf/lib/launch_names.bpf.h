@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The names of kernels: records of the functions that name kernels, whose returns are probed. */
-#ifndef LAUNCH_NAMES_BPF_H
-#define LAUNCH_NAMES_BPF_H
+#ifndef LIB_LAUNCH_NAMES_BPF_H
+#define LIB_LAUNCH_NAMES_BPF_H
 #include "lib/call.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/launch.h"

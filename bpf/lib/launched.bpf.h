@@ -2,8 +2,8 @@
 /* What a process has launched, so that only the first launch of each kernel need be reported: in the storage of its first
  * thread, which ends with the process.  It may forget a kernel, and all of them when a module is unloaded: a launch that is
  * new here may not be the first. */
-#ifndef LAUNCHED_BPF_H
-#define LAUNCHED_BPF_H
+#ifndef LIB_LAUNCHED_BPF_H
+#define LIB_LAUNCHED_BPF_H
 #include <stdbool.h>
 #include "lib/call.bpf.h"
 #include "lib/task.bpf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Calls that load, compile or link code, beside the call that a thread is in: the runtime loads code in the first call that
  * needs it. */
-#ifndef LOADS_BPF_H
-#define LOADS_BPF_H
+#ifndef LIB_LOADS_BPF_H
+#define LIB_LOADS_BPF_H
 #include "lib/call.bpf.h"
 #include "lib/task.bpf.h"
 

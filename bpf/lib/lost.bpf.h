@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts losses, by kind and process; reads memory of the program. */
-#ifndef LOST_BPF_H
-#define LOST_BPF_H
+#ifndef LIB_LOST_BPF_H
+#define LIB_LOST_BPF_H
 #include "lib/task.bpf.h"
 #include "abi/lost.h"
 

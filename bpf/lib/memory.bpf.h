@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Probes of the functions that allocate and free memory: one record at each return, and one when a
  * process that sent one ends or is replaced by exec. */
-#ifndef MEMORY_BPF_H
-#define MEMORY_BPF_H
+#ifndef LIB_MEMORY_BPF_H
+#define LIB_MEMORY_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 
@@ -101,10 +101,15 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	e->ret = PT_REGS_RC(ctx);
 	if (e->ret ? !memory_failures : memory_failed_only)
 		return false;
+	if (context_stays(&t->call, row))
+		return false;
 	memory_address(&t->call, row, e);
 	if (class == CUDA_ALLOC && memory_left_out(row, e->size))
 		return false;
 	memory_place(t, id, row, e);
+	/* only counts those of an unknown device: user space decides, also about frees, and knows what is retained */
+	if (class == CUDA_ALLOC && !e->ret && row->memory != CUDA_HOST && id != CUDA_ID_cuMemRetainAllocationHandle)
+		device_wanted(e->device);
 	return true;
 }
 
@@ -138,6 +143,7 @@ static __always_inline void memory_captured(struct pt_regs *ctx, struct thread *
 		return;
 	c.program = t->program;
 	c.at = cuda_rows[id].out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+	c.device = memory_device(t, &cuda_rows[id]);
 	graph_captured_call(&c);
 }
 
@@ -150,6 +156,7 @@ static __always_inline void memory_launched(struct pt_regs *ctx, struct thread *
 		return;
 	e.subject = e.key.func;
 	e.time = bpf_ktime_get_ns();
+	e.owner = t->call.start;
 	send_event(&e, e.key.pid, e.key.program, LAUNCH_REPLAYED, false);
 }
 

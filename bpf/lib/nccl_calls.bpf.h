@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Records the calls of NCCL that begin operations, and that make or end communicators, beside the CUDA call that a thread is
  * in: what NCCL allocates, copies and launches stays a call of its own. */
-#ifndef NCCL_CALLS_BPF_H
-#define NCCL_CALLS_BPF_H
+#ifndef LIB_NCCL_CALLS_BPF_H
+#define LIB_NCCL_CALLS_BPF_H
 #include "lib/device.bpf.h"
 #include "lib/nccl_id.bpf.h"
 #include "lib/records.bpf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The hash by which messages of NCCL name a communicator, of the ncclUniqueId that it is made by. */
-#ifndef NCCL_ID_BPF_H
-#define NCCL_ID_BPF_H
+#ifndef LIB_NCCL_ID_BPF_H
+#define LIB_NCCL_ID_BPF_H
 #include "lib/call.bpf.h"
 
 enum { ID_WORDS = 16 };	/* nccl.h: NCCL_UNIQUE_ID_BYTES is 128 */

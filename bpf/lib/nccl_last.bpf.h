@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The last operation of NCCL that was enqueued in each stream, on each device, and before each event: what a wait for one of them
  * is behind.  A stream that waits for an event is behind what the event is. */
-#ifndef NCCL_LAST_BPF_H
-#define NCCL_LAST_BPF_H
+#ifndef LIB_NCCL_LAST_BPF_H
+#define LIB_NCCL_LAST_BPF_H
 #include "lib/cuda.bpf.h"
 #include "lib/graph.bpf.h"
 #include "lib/processes.bpf.h"

@@ -2,8 +2,8 @@
 /* How long a thread is off the CPU during its call in flight.  A tool that includes it has off_since, ran and
  * off_ns in its struct thread_data, all 0 at first and reset by off_cpu_begin(), and a program at
  * tp_btf/sched_switch that calls off_cpu_switch().  Without such programs, it is the time in which the thread has not run. */
-#ifndef OFF_CPU_BPF_H
-#define OFF_CPU_BPF_H
+#ifndef LIB_OFF_CPU_BPF_H
+#define LIB_OFF_CPU_BPF_H
 #ifndef THREAD_DATA
 #error "define THREAD_DATA before this: see lib/off_cpu.bpf.h"
 #endif

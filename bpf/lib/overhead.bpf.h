@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* How often each process hits a probe, and how long the programs take: for --max-overhead. */
-#ifndef OVERHEAD_BPF_H
-#define OVERHEAD_BPF_H
+#ifndef LIB_OVERHEAD_BPF_H
+#define LIB_OVERHEAD_BPF_H
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 #include "lib/task.bpf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The processes that sent a record: only their forks, execs and exits are reported. */
-#ifndef PROCESSES_BPF_H
-#define PROCESSES_BPF_H
+#ifndef LIB_PROCESSES_BPF_H
+#define LIB_PROCESSES_BPF_H
 #include "lib/cuda.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/process.h"

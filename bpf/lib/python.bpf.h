@@ -4,8 +4,8 @@
  *
  * The interpreter's current thread is the one with the GIL, which a call may have released.  So the thread's state is
  * searched in the interpreter's list, by pthread_self(), which the thread pointer gives: Linux's thread ids differ in a container. */
-#ifndef PYTHON_BPF_H
-#define PYTHON_BPF_H
+#ifndef LIB_PYTHON_BPF_H
+#define LIB_PYTHON_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/shares.bpf.h"
 #include "abi/python.h"
@@ -318,7 +318,7 @@ static __always_inline bool python_put(struct python_thread *t, struct python_fr
 	return true;
 }
 
-static __always_inline __u64 python_note(enum python_loss why)
+static __always_inline __u64 python_note(__u32 why)
 {
 	return FRAME_NOTE_OF(NOTE_PYTHON_LOST, why);
 }

@@ -6,8 +6,8 @@
  * buffer is tight: from when an occasional check finds a quarter of it unread, until less than an eighth is.  The bytes unread
  * at that time are charged to no user; a single user then gets three eighths more, and leaves as much to others.  A user's
  * bytes are counted in two parts, with the positions of their ends: a part is dropped when the reader is past it. */
-#ifndef RECORDS_BPF_H
-#define RECORDS_BPF_H
+#ifndef LIB_RECORDS_BPF_H
+#define LIB_RECORDS_BPF_H
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 

@@ -2,8 +2,8 @@
 /* Tables that all processes share, and that no user may fill: a user has at most as many entries as are still free, so a
  * single user gets half, the next one half of the rest.  common/base/quota.h does the same for the tool's memory.  Only the
  * creation of an entry pays for this. */
-#ifndef SHARES_BPF_H
-#define SHARES_BPF_H
+#ifndef LIB_SHARES_BPF_H
+#define LIB_SHARES_BPF_H
 #include "lib/task.bpf.h"
 #include "abi/shares.h"
 

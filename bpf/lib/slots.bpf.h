@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Arrays of elements that are taken for a key: finding one costs a tenth of a hash map lookup.  abi/slot.h has how user
  * space gives them back. */
-#ifndef SLOTS_BPF_H
-#define SLOTS_BPF_H
+#ifndef LIB_SLOTS_BPF_H
+#define LIB_SLOTS_BPF_H
 #include "lib/task.bpf.h"
 #include "abi/slot.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The user's call stack. */
-#ifndef STACK_BPF_H
-#define STACK_BPF_H
+#ifndef LIB_STACK_BPF_H
+#define LIB_STACK_BPF_H
 #include "lib/python.bpf.h"
 #include "lib/unwind.bpf.h"
 
@@ -18,8 +18,8 @@ VERIFIED_ONCE int stack_mask(union stack_buffer *stack, __u32 n)
 	return 0;
 }
 
-/* By frame pointers.  At an entry the kernel (asked to skip 1, the function itself) leaves out the
- * caller if the probe is not at the function's first instruction. */
+/* By frame pointers; a note ends them if the kernel fails.  At an entry the kernel (asked to skip 1, the function itself)
+ * leaves out the caller if the probe is not at the function's first instruction. */
 static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 entry)
 {
 	long n;
@@ -28,12 +28,19 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
 		n = bpf_get_stack(ctx, frames, STACK_NATIVE * 8, BPF_F_USER_STACK);
 		n = n > 0 && n <= STACK_NATIVE * 8 ? (__u64)n / 8 : 0;
 		stack_mask((void *)frames, n);
+		if (!n)
+			frames[n++] = FRAME_NOTE_OF(NOTE_UNREADABLE, 0);
 		return n;
 	}
 	n = bpf_get_stack(ctx, frames + 1, (STACK_NATIVE - 1) * 8, BPF_F_USER_STACK | 1);
 	frames[0] = ENTRY_RETURN_ADDRESS((const machine_regs *)ctx, entry, read_u64);
 	if (n > 0 && frames[1] == frames[0])
 		frames[0] = 0;
+	if (n < 0) {
+		frames[0] &= FRAME_VALUE_MASK;
+		frames[1] = FRAME_NOTE_OF(NOTE_UNREADABLE, 0);
+		return 2;
+	}
 	n = n > 0 && n < STACK_NATIVE * 8 ? (__u64)n / 8 + 1 : 1;
 	stack_mask((void *)frames, n);
 	return n;

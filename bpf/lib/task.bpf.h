@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The kernel's data about tasks.  With --attach inject the programs run in the traced process (bpf/userspace), where other
  * code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
-#ifndef TASK_BPF_H
-#define TASK_BPF_H
+#ifndef LIB_TASK_BPF_H
+#define LIB_TASK_BPF_H
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -68,7 +68,8 @@ typedef struct { int counter; } atomic_t;
 typedef struct { unsigned int val; } kuid_t;
 struct user_namespace { struct user_namespace *parent; int level; kuid_t owner; };
 struct cred { kuid_t uid; struct user_namespace *user_ns; };
-struct signal_struct { atomic_t live; unsigned int flags; };
+struct signal_struct { atomic_t live; unsigned int flags; struct task_struct *group_exec_task; };
+struct signal_struct___5_16 { struct task_struct *group_exit_task; };
 struct mm_struct { unsigned long start_stack; };
 struct sched_entity { __u64 sum_exec_runtime; };
 struct upid { int nr; };
@@ -133,6 +134,17 @@ enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
 static __always_inline bool process_exits(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT;
+}
+
+/* Return true if a thread of the process executes a program, which ends all others. */
+static __always_inline bool process_execs(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct signal_struct *signal = BPF_CORE_READ(task, signal);
+
+	if (bpf_core_field_exists(signal->group_exec_task))
+		return BPF_CORE_READ(signal, group_exec_task);
+	return BPF_CORE_READ((struct signal_struct___5_16 *)signal, group_exit_task);
 }
 
 /* Return true if this is the comm of the process's first thread, up to its end or n bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Unwinds the user's stack by rules, or sends a copy of it: see abi/stack_unwind.h. */
-#ifndef UNWIND_BPF_H
-#define UNWIND_BPF_H
+#ifndef LIB_UNWIND_BPF_H
+#define LIB_UNWIND_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/task.bpf.h"
 #include "lib/lost.bpf.h"
@@ -331,12 +331,88 @@ VERIFIED_ONCE __u64 unwind_copy(const struct unwind_start *s)
 	return unwind_send(s, &p, UNWIND_PAGES_COPIED);
 }
 
+struct unwind_go {
+	__u64 sp, fp, end;	/* of the goroutine's stack */
+};
+
+static __always_inline bool go_read(const struct unwind_process *p, struct unwind_go *go)
+{
+	__u64 g = read_u64(thread_self() + p->place), m = g ? read_u64(g + GO_M) : 0, current, shift = 0;
+
+	if (!m || read_u64(m) != g)
+		return false;
+	current = read_u64(m + GO_CURG);
+	if (!current || read_u64(current + GO_M) != m) {
+		shift = GO_SHIFT;
+		current = read_u64(m + GO_CURG - shift);
+	}
+	if (!current || current == g || read_u64(current + GO_M) != m)
+		return false;
+	go->sp = read_u64(current + GO_SCHED_SP);
+	go->fp = read_u64(current + GO_SCHED_BP - shift);
+	go->end = read_u64(current + GO_STACK_END);
+	return go->sp >= read_u64(current) && go->sp < go->end && !(go->sp & 7);
+}
+
+/* Goes to the next frame; returns its address, 0 at the end. */
+VERIFIED_ONCE __u64 go_next(struct unwind_go *go)
+{
+	__u64 frame[2];
+
+	if (!go || !go->fp)
+		return 0;
+	if (go->fp + 8 < go->sp || go->fp & 7 || go->fp + 16 > go->end)
+		return FRAME_NOTE_OF(NOTE_GO_LOST, GO_CALLED_BACK);
+	if (bpf_probe_read_user(frame, sizeof(frame), (void *)go->fp))
+		return FRAME_NOTE_OF(NOTE_GO_LOST, GO_UNREADABLE);
+	go->sp = go->fp + 16;
+	go->fp = frame[0];
+	return CODE_ADDRESS(frame[1]) & FRAME_VALUE_MASK;
+}
+
+/* Returns the first frame, or a note; 0: the thread has no goroutine. */
+static __always_inline __u64 go_first(const struct unwind_process *p, struct unwind_go *go)
+{
+	__u64 pc = p->go != GO_FRAMES ? FRAME_NOTE_OF(NOTE_GO_LOST, p->go) : 0;
+
+	if (pc || !read_u64(thread_self() + p->place))
+		return pc;
+	if (!go_read(p, go))
+		return FRAME_NOTE_OF(NOTE_GO_LOST, GO_UNREADABLE);
+	/* where asmcgocall() saves no frame pointer, before Go 1.21, it is its caller's */
+	return go->fp > go->sp ? read_u64(go->sp) & FRAME_VALUE_MASK : go_next(go);
+}
+
+/* Adds the frames of the goroutine that called C to n others, by frame pointers, or a note.  Returns how many there are then. */
+VERIFIED_ONCE int unwind_goroutine(const struct unwind_process *p, union stack_buffer *to, __u32 n)
+{
+	struct unwind_go go = {};
+	__u64 pc;
+
+	if (!p || !to)
+		return n;
+	pc = go_first(p, &go);
+	for (__u32 i = 0; i < STACK_NATIVE; i++) {
+		if (i < n)
+			continue;
+		if (!pc)
+			return i;
+		to->frames[i] = pc;
+		if (pc & FRAME_NOTE)
+			return i + 1;
+		pc = go_next(&go);
+	}
+	to->frames[STACK_NATIVE] = FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);
+	return STACK_NATIVE + 1;
+}
+
 static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 {
 	switch (end) {
 	case UNWIND_NO_RULES: return FRAME_NOTE_OF(NOTE_NO_RULES, f->pc);
 	case UNWIND_BAD_RULES: return FRAME_NOTE_OF(NOTE_BAD_RULES, f->pc);
 	case UNWIND_COPY: return FRAME_NOTE_OF(NOTE_LOST, 0);
+	case UNWIND_GO: return FRAME_NOTE_OF(NOTE_GO_LOST, GO_UNREADABLE);
 	default: return FRAME_NOTE_OF(NOTE_UNREADABLE, f->sp);
 	}
 }
@@ -348,7 +424,7 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 	struct unwind_process *p;
 	struct unwind_frame f;
 	int end = UNWIND_COPY;
-	__u32 n = 0, pid;
+	__u32 n = 0, pid, all;
 	__u64 copy;
 
 	if (!s || !to)
@@ -371,8 +447,13 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 		copy = unwind_copy(s);
 		if (copy) {
 			frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
-			return 1;
+			return p && p->go ? unwind_goroutine(p, to, 1) : 1;
 		}
+	}
+	if (end == UNWIND_GO) {
+		all = unwind_goroutine(p, to, n);
+		if (all > n)
+			return all;
 	}
 	if (n > STACK_NATIVE)
 		n = STACK_NATIVE;

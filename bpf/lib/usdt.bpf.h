@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* USDT probes: rows of cuda_api.tbl whose arguments are found by the probe's note. */
-#ifndef USDT_BPF_H
-#define USDT_BPF_H
+#ifndef LIB_USDT_BPF_H
+#define LIB_USDT_BPF_H
 #include "lib/task.bpf.h"
 #include "lib/call.bpf.h"
 #include "abi/usdt.h"

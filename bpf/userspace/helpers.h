@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The helpers of the kernel that bpf/lib calls, and the macros of libbpf's headers, for programs that run in the traced
  * process: see userspace/task.h. */
-#ifndef INJECT_HELPERS_H
-#define INJECT_HELPERS_H
+#ifndef USERSPACE_HELPERS_H
+#define USERSPACE_HELPERS_H
 #include <stddef.h>
 #include <linux/bpf.h>
 #include "machine/regs_user.h"

@@ -10,8 +10,8 @@ enum {
 
 static bool page_known(__u64 page)
 {
-	for (__u32 i = 0; i < inject_self.pages && i < INJECT_PAGES; i++)
-		if (inject_self.page[i] == page)
+	for (__u32 i = 0; i < inject_now.pages && i < INJECT_PAGES; i++)
+		if (inject_rest()->page[i] == page)
 			return true;
 	return page >= inject_self.stack && page < inject_self.stack_end;
 }
@@ -22,15 +22,16 @@ bool inject_readable(__u64 at, __u64 n)
 
 	if (!n)
 		return true;
-	if (at < PAGE || at + n < at || inject_self.other)
+	if (at < PAGE || at + n < at || inject_now.other)
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE) {
 		if (page_known(page))
 			continue;
 		if (!sys_readable((void *)page))
 			return false;
-		inject_self.page[inject_self.pages % INJECT_PAGES] = page;
-		inject_self.pages = inject_self.pages < 2 * INJECT_PAGES - 1 ? inject_self.pages + 1 : INJECT_PAGES;
+		inject_rest()->page[inject_now.pages % INJECT_PAGES] = page;
+		if (++inject_now.pages == 2 * INJECT_PAGES)
+			inject_now.pages = INJECT_PAGES;
 	}
 	return true;
 }
@@ -77,7 +78,7 @@ long inject_stack(const machine_regs *ctx, __u64 *frames, __u32 size, __u64 flag
 		fp = frame[0];
 		pc = CODE_ADDRESS(frame[1]);
 	}
-	return n ? (long)n * 8 : NO_MEMORY;
+	return (long)n * 8;
 }
 
 /* ---- stacks: from its beginning down to the deepest place where the thread has been seen, a stack stays readable for as long
@@ -96,8 +97,10 @@ bool inject_on_stack(__u64 at, __u64 n)
 {
 	__u64 end = at + n, last = (end - 1) & -(__u64)PAGE;
 
-	if ((at >= inject_self.stack && end <= inject_self.stack_end && end > at) || inject_self.other)
-		return !inject_self.other;
+	if (inject_now.other)
+		return false;
+	if (at >= inject_self.stack && end <= inject_self.stack_end && end > at)
+		return true;
 	if (inject_self.stack_end == inject_self.stack_top)	/* the whole stack is readable */
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
@@ -111,12 +114,12 @@ __u64 inject_stack_end(__u64 here)
 	const __u64 page = here & -(__u64)PAGE, end = page + PAGE;
 	__u64 top;
 
-	if (inject_self.stack_tries >= TRIES)
+	if (inject_rest()->stack_tries >= TRIES)
 		return end;
 	/* a thread's control block is at the end of the stack that the C library gave it */
 	top = inject_self.stack_top ?: ((inject_now.stack ?: thread_pointer()) & -(__u64)PAGE) + PAGE;
 	if (here >= top || top - page > MOST * PAGE || !all_readable(end, inject_self.stack_top ? inject_self.stack_low : top)) {
-		inject_self.stack_tries++;
+		inject_rest()->stack_tries++;
 		return end;
 	}
 	inject_self.stack_low = page;

@@ -4,7 +4,7 @@
 
 # no vector register is ever changed; what is not exported cannot be replaced; no function of libgcc is there
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
-	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(NO_LIBGCC) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(NO_LIBGCC) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -Wno-redundant-decls
 INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote arch/$(ARCH) -iquote $(O)
 INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c $(addprefix arch/$(ARCH)/inject/*,.c .S)) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
@@ -54,7 +54,8 @@ $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@ $(LARGEST_PAGE)
 
 # $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (tools/resident)
-RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) $(patsubst %,tools/inject/%.c,bytes environ object stubs) \
+RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) \
+	$(patsubst %,tools/inject/%.c,bytes environ object peer static_tls stubs) \
 	arch/$(ARCH)/inject/stub.S)
 $(O)/resident_names.def: $(DEFS) scripts/gen_resident | $(O)
 	$(Q)scripts/gen_resident $(O)/cuda_api.def $(O)/cuda_protos.def > $@

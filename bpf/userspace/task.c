@@ -18,7 +18,7 @@ static void fill(struct task_struct *task, struct inject_thread *thread)
 	struct shmmap *s = inject_now.shm;
 
 	task->thread = thread;
-	task->own = inject_now.own;
+	task->own = inject_now.other ? NULL : inject_now.own;
 	task->used = 0;
 	task->index = thread - s->threads;
 	task->lane = s->lanes ? task->index % s->lanes : 0;
@@ -28,9 +28,9 @@ static void fill(struct task_struct *task, struct inject_thread *thread)
 	task->tgid = thread->pid;
 	task->parent = thread->parent;
 	task->uid = thread->uid;
+	task->comm = thread->comm;
 	/* all its calls were seen: whenever tracing began, it began later */
 	task->start_time = ~0ull - 1;
-	inject_copy(task->comm, thread->comm, sizeof(task->comm));
 }
 
 static void make_leader(const struct task_struct *of)
@@ -106,52 +106,58 @@ void *inject_storage(const struct shmmap_map *m, struct task_struct *task, bool 
 
 void inject_first(void)
 {
+	struct inject_rest *r = inject_rest();
+
+	_Static_assert(sizeof(*r) <= INJECT_REST, "INJECT_REST is too small");
 	fill(&inject_self.task, inject_now.thread);
-	inject_self.other = inject_now.other;	/* any program may have written thread's tid */
-	inject_self.random = (inject_clock_ns() ^ (__u64)inject_self.task.pid << 32) | 1;
-	inject_self.task.group_leader = inject_self.other && !inject_now.here ? other_leader(&inject_self.task) :
-					leader_of(&inject_self.task);
-	inject_self.stack_low = inject_self.stack_top = inject_self.stack_tries = 0;
-	inject_now.task = &inject_self.task;
+	r->random = (inject_clock_ns() ^ (__u64)inject_self.task.pid << 32) | 1;
+	/* any program may have written thread's tid */
+	if (inject_now.other && !inject_now.here)
+		inject_self.task.group_leader = other_leader(&inject_self.task);
+	else
+		inject_self.task.group_leader = leader_of(&inject_self.task);
+	inject_self.stack_low = inject_self.stack_top = r->stack_tries = 0;
+	inject_now.begun = true;
 }
 
 __attribute__((cold)) void inject_begin_slowly(__u64 here)
 {
-	if (!inject_now.task)
+	if (!inject_now.begun)
 		inject_first();
 	inject_self.stack = here & -(__u64)SMALLEST_PAGE;
-	if (inject_self.other)
+	if (inject_now.other)
 		inject_self.stack_end = 0;
 	else if (here >= inject_self.stack_low && here < inject_self.stack_top)
 		inject_self.stack_end = inject_self.stack_top;
 	else
 		inject_self.stack_end = inject_stack_end(here);
-	inject_self.pages = 0;
+	inject_now.pages = 0;
 	inject_self.now = 0;
 }
 
 bool inject_armed(__u64 entry, __u64 sp)
 {
-	if (!inject_now.task || sp < inject_self.stack_low || sp >= entry || entry > inject_self.stack_top)
+	if (!inject_now.begun || sp < inject_self.stack_low || sp >= entry ||
+	    entry > inject_self.stack_top)
 		return false;
 	return *(const volatile __u64 *)(entry - STUB_MARK) == (INJECT_STUB_MAGIC ^ entry);
 }
 
 __u32 inject_random(void)
 {
-	__u64 x = inject_self.random;	/* xorshift64* (Marsaglia, Vigna) */
+	__u64 x = inject_rest()->random;	/* xorshift64* (Marsaglia, Vigna) */
 
 	x ^= x >> 12;
 	x ^= x << 25;
 	x ^= x >> 27;
-	inject_self.random = x;
+	inject_rest()->random = x;
 	return x * 0x2545f4914f6cdd1d >> 32;
 }
 
 /* The tool writes it there: a system call may end a program under a seccomp filter. */
 const char *inject_comm(void)
 {
-	return inject_self.task.thread && !inject_self.other ? inject_self.task.thread->comm : inject_self.task.comm;
+	return inject_self.task.comm;
 }
 
 const char *inject_leader_comm(void)

@@ -5,8 +5,8 @@
  *
  * It runs in any thread of any program, anywhere: nothing here calls the C library, allocates memory, blocks, or touches a
  * vector register; and no address from the program is read before a check that it is readable. */
-#ifndef INJECT_H
-#define INJECT_H
+#ifndef USERSPACE_TASK_H
+#define USERSPACE_TASK_H
 #include <stdbool.h>
 #include "inject/probes.h"
 #include "machine/page.h"
@@ -15,7 +15,7 @@
 /* A thread, as its programs see it: a private copy of its constant data, which no other process can change. */
 struct task_struct {
 	int pid, tgid;			/* tgid: as the tool sees it */
-	char comm[16];
+	const char *comm;		/* of 16 bytes, in shared memory */
 	__u64 start_time;
 	struct task_struct *group_leader;	/* the process: has an element of its own, as its first thread may make no
 						 * call */
@@ -29,21 +29,29 @@ struct task_struct {
 
 enum { INJECT_PAGES = 8 };
 
-/* A thread's state. */
+/* A thread's state, in static TLS, which programs have little of. */
 struct inject_self {
 	struct task_struct task;
-	bool other;			/* it is of another process */
 	__u64 now;			/* when the running program last read the clock; 0: not yet */
-	__u64 random;
 	/* readable for the life of the thread: the checked part of its stack, up to its beginning; stack_top 0: unknown */
 	__u64 stack_low, stack_top;
-	__u32 stack_tries;
-	/* readable while the program runs: the stack it is on; other pages */
+	/* readable while the program runs: the stack it is on */
 	__u64 stack, stack_end;
-	__u64 page[INJECT_PAGES];
-	__u32 pages;
 };
 extern __thread struct inject_self inject_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* What is rarely needed of it, before the thread's own memory. */
+struct inject_rest {
+	__u64 random;
+	/* inject_now.pages of them: readable while the program runs */
+	__u64 page[INJECT_PAGES];
+	__u32 stack_tries;
+};
+
+static inline __attribute__((always_inline)) struct inject_rest *inject_rest(void)
+{
+	return (struct inject_rest *)(inject_now.own - INJECT_REST);
+}
 
 /* In the thread's first program: sets up its state. */
 void inject_first(void);
@@ -58,13 +66,14 @@ void inject_begin_slowly(__u64 here);
  * no register is saved for it. */
 static inline __attribute__((always_inline)) void inject_begin(__u64 here)
 {
-	if (!LIKELY(inject_now.task && here >= inject_self.stack_low && here < inject_self.stack_top)) {
+	if (!LIKELY(inject_now.begun && here >= inject_self.stack_low &&
+		    here < inject_self.stack_top)) {
 		inject_begin_slowly(here);
 		return;
 	}
 	inject_self.stack = here & -(__u64)SMALLEST_PAGE;
 	inject_self.stack_end = inject_self.stack_top;
-	inject_self.pages = 0;
+	inject_now.pages = 0;
 	inject_self.now = 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The functions of lib/task.bpf.h for --attach inject, from what the program and the tool report of a thread. */
-#ifndef TASK_USER_H
-#define TASK_USER_H
+#ifndef USERSPACE_TASK_USER_H
+#define USERSPACE_TASK_USER_H
 #include <asm/unistd.h>
 #include "abi/stack_unwind.h"
 #include "machine/stub_frame.h"

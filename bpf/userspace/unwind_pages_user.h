@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The pages of a stack for --attach inject: a part of lib/unwind.bpf.h, which has struct unwind_pages. */
-#ifndef UNWIND_PAGES_USER_H
-#define UNWIND_PAGES_USER_H
+#ifndef USERSPACE_UNWIND_PAGES_USER_H
+#define USERSPACE_UNWIND_PAGES_USER_H
 #include "abi/stack_unwind.h"
 #include "userspace/helpers.h"
 

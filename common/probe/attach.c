@@ -286,13 +286,23 @@ static unsigned long long cookie_of(const struct elf_probe *p)
 struct program_set {
 	const char *names[2];	/* the second at entries, the first at returns or NULL */
 	int type;		/* of its links; 0: perf events */
+	unsigned long long cookie;	/* of all of them, with the probe's */
 };
 
-static struct program_set programs_of(enum attach_kind kind)
+static unsigned long long generation_cookie(const struct attacher *to)
 {
-	if (kind == ATTACH_SESSION)	/* one for both */
-		return (struct program_set){ { NULL, "cuda_session" }, TRACE_UPROBE_SESSION };
-	return (struct program_set){ { "cuda_return", "cuda_enter" }, kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0 };
+	return (unsigned long long)to->generation << COOKIE_GENERATION_SHIFT;
+}
+
+static struct program_set programs_of(const struct attacher *to)
+{
+	const unsigned long long cookie = generation_cookie(to);
+	const int multi = to->kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
+
+	if (to->kind == ATTACH_SESSION)	/* one for both */
+		return (struct program_set){ { NULL, "cuda_session" }, TRACE_UPROBE_SESSION,
+					     cookie };
+	return (struct program_set){ { "cuda_return", "cuda_enter" }, multi, cookie };
 }
 
 static struct bpf_program *program_at(const struct bpf_object *obj, const struct program_set *set, int i)
@@ -306,7 +316,8 @@ static int attach_perf(struct attachment *a, const struct bpf_object *obj, const
 	a->links = xcalloc(2 * n, sizeof(*a->links));
 	for (int i = 0; i < 2 * n; i++) {
 		struct bpf_program *p = program_at(obj, set, i / n);
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie_of(&probes[i % n]),
+		LIBBPF_OPTS(bpf_uprobe_opts, opts,
+			    .bpf_cookie = set->cookie | cookie_of(&probes[i % n]),
 			    .ref_ctr_offset = probes[i % n].semaphore, .retprobe = i < n);
 
 		if (!p || (i < n && !probes[i].returns))
@@ -336,7 +347,7 @@ static int attach_multi(struct attachment *a, const struct bpf_object *obj, cons
 				continue;
 			offsets[count] = probes[j].offset;
 			semaphores[count] = probes[j].semaphore;
-			cookies[count++] = cookie_of(&probes[j]);
+			cookies[count++] = set->cookie | cookie_of(&probes[j]);
 		}
 		if (!p || !count)
 			continue;
@@ -368,14 +379,16 @@ static struct attachment *attach_set(struct attacher *to, const struct program_s
 struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
 			       int n)
 {
-	const struct program_set set = programs_of(to->kind);
+	const struct program_set set = programs_of(to);
 
 	return attach_set(to, &set, fd, pid, probes, n);
 }
 
 struct attachment *attach_entries(struct attacher *to, int fd, int pid, const struct elf_probe *probes, int n)
 {
-	const struct program_set set = { { NULL, "cuda_launch" }, to->kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI };
+	const struct program_set set = { { NULL, "cuda_launch" },
+					 to->kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI,
+					 generation_cookie(to) };
 
 	return attach_set(to, &set, fd, pid, probes, n);
 }
@@ -388,7 +401,7 @@ void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind)
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset)
 {
-	const unsigned long long cookie = pid ? 0 : COOKIE_SHARED;
+	const unsigned long long cookie = pid || to->generation ? 0 : COOKIE_SHARED;
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
 	struct attachment *a = attachment_new(to);
 	char path[32];

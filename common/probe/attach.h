@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Attaches a tool's programs to functions of a file, in the best way that the kernel supports. */
-#ifndef ATTACH_H
-#define ATTACH_H
+#ifndef PROBE_ATTACH_H
+#define PROBE_ATTACH_H
 #include <errno.h>
 #include <stdbool.h>
 
@@ -34,6 +34,7 @@ struct attacher {
 	void (*toggle)(void *ctx, bool in);	/* ATTACH_INJECT: for uprobes_toggle() */
 	void *ctx;
 	bool off;		/* those that toggle are not probed */
+	unsigned generation;	/* of the next links: see probe/bindings.h */
 };
 
 /* The errno at the limit on links of one tool: it would never finish closing more. */
@@ -73,7 +74,8 @@ void attach_remove(struct attachment *a);
 struct attachment *attach_entries(struct attacher *to, int fd, int pid, const struct elf_probe *probes, int n);
 
 /* The same for a single program that belongs to no tool: call attach_prepare_one() before load;
- * attach_one() attaches it at one offset of a file, in every process (0) with COOKIE_SHARED. */
+ * attach_one() attaches it at one offset of a file, in every process (0) with COOKIE_SHARED unless
+ * it is of a generation. */
 void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind);
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset);

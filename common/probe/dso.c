@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "abi/watch_event.h"
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -49,16 +50,40 @@ static void report_skipped(const struct probes *p, const char *path, const char 
 		p->on_skipped(p->listener, path, why);
 }
 
+/* The major version of a runtime that is linked in, which has no symbol versions: 12 still has a function that 13 lacks.
+ * 0: not known. */
+static int linked_in_version(const struct probes *p, const struct elf_scan *scan)
+{
+	const int removed = p->source->find(p->source->ctx, "cudaThreadExit");
+
+	for (int i = 0; i < scan->n; i++)
+		if (removed >= 0 && scan->probes[i].id == removed)
+			return 12;
+	return 0;
+}
+
+static bool has_driver(const struct probes *p, const struct elf_scan *scan)
+{
+	for (int i = 0; i < scan->n; i++)
+		if (p->source->get(p, scan->probes[i].id).lib == CUDA_DRV)
+			return true;
+	return false;
+}
+
 /* Keeps those functions of the scan that p->source wants, sorted in the order to probe them, those
  * that toggle last.  Reports each wanted function, kept or skipped, to p->on_probe(), and a file
  * that has no functions to p->on_skipped(). */
-static void select_probes(const struct probes *p, const char *path, struct elf_scan *scan)
+static void select_probes(const struct probes *p, const char *path, struct elf_scan *scan, int runtime)
 {
 	int kept = 0;
 
 	for (int i = 0; i < scan->n; i++) {
 		struct elf_probe *at = &scan->probes[i];
-		struct function fn = p->source->get(p, at->id);
+		struct function fn;
+
+		if (p->source->form)
+			at->id = p->source->form(at->id, runtime);
+		fn = p->source->get(p, at->id);
 		bool skipped = !cuda_lib_in_layer(fn.lib, p->layer);
 
 		if (!fn.wanted)
@@ -174,6 +199,7 @@ struct dso_table {
 	struct dso_entry *entries, *by_inode;
 	struct dso_entry *others;	/* on overlayfs, with the inode number of another entry */
 	bool layers;		/* a file on overlayfs was seen */
+	unsigned drivers;	/* files with functions of the driver */
 };
 
 static struct dso_table *table_of(struct probes *p)
@@ -240,7 +266,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 	int err = e->fd;
 
 	report_skipped(p, e->dso.path, helper_error(err));
-	p->incomplete = true;
+	probes_lack(p, err);
 	if (err == e->said)
 		return;
 	if (err == -EMFILE || err == -ENFILE)
@@ -285,13 +311,16 @@ static void helper_into(struct probes *p, struct dso_entry *e, int fd)
 		not_read(p, e);
 		return;
 	}
+	e->dso.runtime = e->dso.scan.runtime ? e->dso.scan.runtime : linked_in_version(p, &e->dso.scan);
 	if (e->place.fuse && is_risky(p, e))
 		return;
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(p, e)) {
 		report_skipped(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
 		return;
 	}
-	select_probes(p, e->dso.path, &e->dso.scan);
+	select_probes(p, e->dso.path, &e->dso.scan, e->dso.runtime);
+	if (has_driver(p, &e->dso.scan))
+		e->dso.driver = cookie_of_driver(p->dsos->drivers++);
 	p->usdt_left |= e->dso.scan.usdt_left;
 	if (is_to_be_probed(p, &e->dso))
 		return;

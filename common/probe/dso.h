@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The files that define CUDA functions, each scanned once. */
-#ifndef DSO_H
-#define DSO_H
+#ifndef PROBE_DSO_H
+#define PROBE_DSO_H
 #include <stdbool.h>
 #include "elf/elf.h"
 #include "proc/proc.h"
@@ -14,6 +14,8 @@ struct dso {
 	char *path;		/* the first one it was seen under */
 	int pid;		/* in this process; 0: the tool's user named it */
 	struct elf_scan scan;	/* its probes: only those that the tool asked for */
+	int runtime;		/* major version of the CUDA runtime that it is, or that is linked in; 0: not known */
+	int driver;		/* COOKIE_DRIVER of its probes; 0: it has no functions of the driver */
 	bool counted;		/* in p->nprobes and p->nfiles */
 	int processes;		/* that have links of their own in it */
 	bool linked_in;		/* static_runtime() has returned it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The map launch_gates of bpf/lib/overhead.bpf.h: which links count the launches of a process, while links are exchanged. */
-#ifndef LAUNCH_GATES_H
-#define LAUNCH_GATES_H
+#ifndef PROBE_LAUNCH_GATES_H
+#define PROBE_LAUNCH_GATES_H
 #include <stdbool.h>
 
 struct probes;

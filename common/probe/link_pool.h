@@ -5,8 +5,8 @@
  * in one, 1.0 s in 64; perf events close one by one in any case, as the kernel closes all under one
  * lock).  Attaching waits for the memory locks of all processes that map the file, which any of them
  * can keep.  Meanwhile the event loop keeps running. */
-#ifndef LINK_POOL_H
-#define LINK_POOL_H
+#ifndef PROBE_LINK_POOL_H
+#define PROBE_LINK_POOL_H
 #include <stdbool.h>
 #include "proc/helper.h"
 

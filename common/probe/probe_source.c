@@ -27,7 +27,7 @@ static struct function get(const struct probes *p, int id)
 	const struct cuda_fn *fn = &cuda_fns[id];
 
 	return (struct function){
-		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
+		.name = fn->name, .form = cuda_fn_form_name(id), .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
 		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .attach_last = fn->class == CUDA_ALLOC,
 		.helper_only = p->helper_classes & 1u << fn->class,
 		.outermost = cuda_fn_in(fn, p->outermost_classes) && !cuda_fn_in(fn, CUDA_DEVICE_CLASSES) && !fn->args.loads,
@@ -36,4 +36,6 @@ static struct function get(const struct probes *p, int id)
 	};
 }
 
-const struct probe_source cuda_probe_source = { .find = find, .get = get, .n = CUDA_ID_MAX, .find_usdt = find_usdt };
+const struct probe_source cuda_probe_source = {
+	.find = find, .get = get, .form = cuda_fn_form, .n = CUDA_ID_MAX, .find_usdt = find_usdt,
+};

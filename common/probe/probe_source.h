@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The functions that a tool can probe.  Their ids are the probes' cookies. */
-#ifndef PROBE_SOURCE_H
-#define PROBE_SOURCE_H
+#ifndef PROBE_PROBE_SOURCE_H
+#define PROBE_PROBE_SOURCE_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 
@@ -9,6 +9,7 @@ struct probes;
 
 struct function {
 	const char *name;	/* the symbol, as it is exported */
+	const char *form;	/* "NAME@12": only runtimes up to that major version have it so; NULL: others too */
 	enum cuda_lib lib;
 	bool wanted;		/* selected by the tool's options; --layer is applied later */
 	bool returns;		/* has a return probe; a session program decides at each entry */
@@ -23,6 +24,9 @@ struct probe_source {
 	 * that begins with "cu", "__cu", "nc" or "nv". */
 	int (*find)(const void *ctx, const char *symbol);
 	struct function (*get)(const struct probes *p, int id);
+	/* Returns the id for a file with the runtime of this major version, of which the function may have other parameters;
+	 * NULL: it is always the same. */
+	int (*form)(int id, int major);
 	const void *ctx;
 	int n;			/* ids are less than this */
 	/* find() for USDT probes, by "PROVIDER:NAME"; NULL: it has none.  Only asked with p->usdt. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What one run of a tool probes: which functions of which files, in which processes, and how.
  * Starts zeroed.  scan.h finds the files, dso.h opens them, uprobes.h attaches to them. */
-#ifndef PROBES_H
-#define PROBES_H
+#ifndef PROBE_PROBES_H
+#define PROBE_PROBES_H
+#include <errno.h>
 #include <stdbool.h>
 #include "api/cuda_api.h"
 #include "base/failure.h"
@@ -59,7 +60,8 @@ struct probes {
 	bool usdt_placed, usdt_left;	/* some USDT probes are in; some could not be used */
 	bool cuda;		/* a file of CUDA's, or with kernels, was mapped, whatever its functions */
 	bool refused;		/* warned that processes may not be inspected */
-	bool incomplete;	/* some file could not be read or probed */
+	bool incomplete;	/* some file could not be read or probed: see probes_lack() … */
+	bool starved;		/* … as the tool has no more descriptors */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
 
 	/* private to share.c */
@@ -82,5 +84,12 @@ struct probes {
 	struct uprobe_sites *sites;
 	struct usdt_sets *usdt_sets;
 };
+
+/* Some file could not be read or probed. */
+static inline void probes_lack(struct probes *p, int err)
+{
+	p->incomplete = true;
+	p->starved |= err == -EMFILE || err == -ENFILE;
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef PROCESS_PROGS_H
-#define PROCESS_PROGS_H
+#ifndef PROBE_PROCESS_PROGS_H
+#define PROBE_PROCESS_PROGS_H
 #include <stdbool.h>
 
 struct bpf_object;

@@ -94,7 +94,7 @@ static void cannot_probe(struct probes *p, struct dso *d, int err)
 	if (err == -ECANCELED)	/* the tool is to end */
 		return;
 	d->said = err;
-	p->incomplete = true;
+	probes_lack(p, err);
 	if (!p->nprobes && (err == -EACCES || err == -EPERM))
 		not_permitted(p, d, err);
 	else if (!again)
@@ -198,7 +198,7 @@ static int scan(struct probes *p, int pid, int *how)
 	if (err == -EMFILE || err == -ENFILE) {
 		if (!p->incomplete)
 			warning(err, "cannot read the mappings of process %d for now", pid);
-		p->incomplete = true;
+		probes_lack(p, err);
 	}
 	if (err_is_transient(s.err))
 		watch_again(p->watch, pid);
@@ -234,7 +234,7 @@ static bool find_runtime(void *ctx, const struct mapping *m)
 {
 	struct runtime *r = ctx;
 
-	r->version = dso_of_mapping(r->p, r->pid, m)->scan.runtime;
+	r->version = dso_of_mapping(r->p, r->pid, m)->runtime;
 	return !r->version && helper_pool_poll(r->p->helpers);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Searches processes and library directories for files with CUDA functions, and probes them.
  * Each of these functions may set p->failure: then the tool must exit with it. */
-#ifndef SCAN_H
-#define SCAN_H
+#ifndef PROBE_SCAN_H
+#define PROBE_SCAN_H
 #include <stdbool.h>
 
 struct probes;

@@ -55,6 +55,22 @@ static void say_everywhere(struct probes *p, bool all)
 	p->uretprobe_said = true;
 }
 
+static void say_elsewhere(int pid, bool all)
+{
+	warning(0, "process %d: its first thread has ended, so its probes are in all processes; "
+		"return probes kill those with a seccomp filter on this kernel: %s; " REMEDY, pid,
+		all ? "it is not traced" : "calls that need them are not traced in it");
+}
+
+bool uretprobe_unsafe_elsewhere(struct probes *p, const struct dso *d, int pid, bool said)
+{
+	if (!count_returns(d) || !uretprobe_kills(p))
+		return false;
+	if (!said)
+		say_elsewhere(pid, uretprobe_is_all(p, d));
+	return true;
+}
+
 bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said)
 {
 	if (p->on_dso)		/* bpftrace's probes are in every process, whatever is traced */

@@ -9,13 +9,15 @@
 #include "probe/seccomp_uretprobe.h"
 #include "probe/watch.h"
 
-/* Each process of the command has links of its own, with the kernel's pid filter, so that no other program meets a
- * breakpoint.  But for each probe that it places, the kernel goes through all processes that have mapped the file
- * (register_for_each_vma()), and at each call through all links of the function (handler_chain()): n processes cost n * n,
- * and 35 ns a call for each.  So once a file has the links of many processes, it gets one without a filter, and further
- * processes have that one only; link_counts() of bpf/lib/watched.bpf.h decides whose calls count.  Their children inherit
- * all breakpoints, so they are not stopped.  Meanwhile other programs that have mapped the file pay a trap for each probed
- * call.  A perf event takes a tenth of a second to be removed, one at a time on the whole machine. */
+/* Each process of the command has links of its own, with the kernel's pid filter, so that no
+ * other program meets a breakpoint.  But for each probe that it places, the kernel goes through
+ * all processes that have mapped the file (register_for_each_vma()), and at each call through
+ * all links of the function (handler_chain()): n processes cost n * n, and 35 ns a call for
+ * each.  So once a file has the links of many processes, it gets one without a filter, and
+ * further processes have that one only; shared_link_counts() of bpf/lib/watched.bpf.h decides
+ * whose calls count.  Their children inherit all breakpoints, so they are not stopped.
+ * Meanwhile other programs that have mapped the file pay a trap for each probed call.  A perf
+ * event takes a tenth of a second to be removed, one at a time on the whole machine. */
 enum { SHARE_AT = 32, PERF_SHARE_AT = 8 };
 
 static const unsigned long long CHECK_NS = 1000000000ull;

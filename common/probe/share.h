@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Links that many processes of the command of -c, or of -p, share. */
-#ifndef SHARE_H
-#define SHARE_H
+#ifndef PROBE_SHARE_H
+#define PROBE_SHARE_H
 #include <stdbool.h>
 
 struct probes;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/stop_refs.h"
+#include "proc/living.h"
 #include "proc/proc.h"
 
 /* A tool that holds a process looks at it for at most HELPER_STOPPED ms (proc/helper_pool.h). */
@@ -28,7 +29,7 @@ bool process_is_stopped(int pid)
 	char name[32], line[128], state = 0;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
 	f = fopen(name, "re");
 	if (!f)
 		return true;

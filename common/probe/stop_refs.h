@@ -3,8 +3,8 @@
  * another one, or beside it, would let go what the other still holds.  Each has a BPF map of this
  * name, of the processes that it holds: bpf/watch.bpf.c adds them.  Reading the others' takes
  * CAP_SYS_ADMIN; without it they are not seen. */
-#ifndef STOP_REFS_H
-#define STOP_REFS_H
+#ifndef PROBE_STOP_REFS_H
+#define PROBE_STOP_REFS_H
 #include <stdbool.h>
 
 struct deferred;

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/progress.h"
 #include "base/util.h"
+#include "probe/bindings.h"
 #include "probe/dso.h"
 #include "probe/link_pool.h"
 #include "probe/probe_source.h"
@@ -17,12 +18,14 @@
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"
 #include "proc/helper_pool.h"
+#include "proc/living.h"
 #include "proc/user.h"
 
 /* The probes of one file in one process. */
 struct uprobe_site {
 	struct { struct dso *dso; long pid; } key;
 	struct pooled_link *link, *toggle, *entries;	/* NULL: not attached */
+	struct pooled_link *old, *old_toggle;	/* of the generation before: see uprobes_renew() */
 	enum launch_level launches;	/* with p->sheds */
 	bool refused;		/* not attached, nor to be tried again */
 	bool filtered;		/* only the probes without a return probe may be placed */
@@ -40,6 +43,8 @@ struct uprobe_sites {
 	struct probe_progress progress;
 	int *programs;		/* descriptors */
 	struct quota stuck;
+	struct bindings bindings;
+	int ended;		/* a process whose links in all processes the next tick detaches, or 0 */
 	const struct dso *last;	/* probed in a process */
 	unsigned long refused;	/* files not probed because of the limit on links */
 };
@@ -47,6 +52,7 @@ struct uprobe_sites {
 struct attaching {
 	struct probes *p;	/* in the helper: as it was at the first attach */
 	int pid, nlinks;
+	unsigned generation;
 	unsigned long long linker;	/* or 0 … */
 	bool entries;		/* by attach_entries() */
 	int n;			/* … and probes */
@@ -79,6 +85,7 @@ static void attach(struct helper_job *job)
 	struct attached answer = { 0 };
 
 	to->nlinks = a->nlinks;
+	to->generation = a->generation;
 	if (a->linker)
 		answer.attachment = watch_linker(a->p->watch, job->fd, a->pid, a->linker);
 	else if (a->entries)
@@ -103,6 +110,8 @@ static void site_free(struct uprobe_site *s)
 	remove_link(&s->link);
 	remove_link(&s->toggle);
 	remove_link(&s->entries);
+	remove_link(&s->old);
+	remove_link(&s->old_toggle);
 	free(s);
 }
 
@@ -163,11 +172,13 @@ static bool has_entry(const struct probes *p, const struct elf_probe *probe)
 static int attach_some(struct probes *p, const struct uprobe_site *s, int from, int n,
 		       struct pooled_link **link)
 {
+	const struct binding *bound = binding_find(&p->sites->bindings, s->key.pid);
 	struct attaching *a = xcalloc(1, sizeof(*a) + n * sizeof(*a->probes));
 	unsigned usdt = 0;
 
 	a->p = p;
-	a->pid = s->key.pid;
+	a->pid = bound && bound->everywhere ? 0 : s->key.pid;
+	a->generation = bound ? bound->generation : s->key.pid ? GENERATION_FIRST : 0;
 	a->nlinks = link_pool_count(p->sites->pool);
 	a->linker = n ? 0 : s->key.dso->scan.linker;
 	a->entries = link == &s->entries;
@@ -181,6 +192,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 			probe->id |= COOKIE_SHARED;
 		if (s->own)
 			probe->id |= COOKIE_OWN;
+		probe->id |= s->key.dso->driver;
 		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, charged_pid(s)) : 0;
 		a->n += probe->set || !probe->usdt;
 		usdt |= probe->set;
@@ -242,6 +254,155 @@ static bool is_late(const struct uprobe_sites *all, int pid)
 	return s != NULL;
 }
 
+static bool said_filtered(const struct uprobe_sites *all, int pid)
+{
+	const struct uprobe_site *s = all->sites;
+
+	while (s && (s->key.pid != pid || !s->filtered))
+		s = s->hh.next;
+	return s != NULL;
+}
+
+/* Return true if the file's return probes are left out in the process, or everywhere (0). */
+static bool is_filtered(struct probes *p, const struct dso *d, int pid)
+{
+	const struct binding *bound = binding_find(&p->sites->bindings, pid);
+	bool said = said_filtered(p->sites, pid);
+
+	if (p->attacher.kind == ATTACH_INJECT)
+		return false;
+	if (uretprobe_unsafe(p, d, pid, said))
+		return true;
+	return bound && bound->everywhere && uretprobe_unsafe_elsewhere(p, d, pid, said);
+}
+
+/* The process's links of one file, of the former generation. */
+struct former {
+	struct uprobe_site *site;
+	struct pooled_link *link, *toggle, *entries;
+};
+
+static int attach_again(struct probes *p, const struct former *was)
+{
+	struct uprobe_site *s = was->site;
+	int n = count_fixed(s), err = was->link ? attach_some(p, s, 0, n, &s->link) : 0;
+
+	if (!err && was->toggle)
+		err = attach_toggle(p, s);
+	if (!err && was->entries)
+		err = attach_some(p, s, n, s->key.dso->scan.n - n, &s->entries);
+	return err;
+}
+
+static void site_drop(struct uprobe_sites *all, struct uprobe_site *s)
+{
+	HASH_DEL(all->sites, s);
+	s->key.dso->processes -= s->key.pid != 0;
+	site_free(s);
+}
+
+/* Where links cannot be attached now, the next scan attaches all of the file's.  Returns false then. */
+static bool renew_file(struct probes *p, struct former *was)
+{
+	struct uprobe_site *s = was->site;
+	int err;
+
+	s->link = s->toggle = s->entries = NULL;
+	s->filtered |= is_filtered(p, s->key.dso, s->key.pid);
+	err = attach_again(p, was);
+	if (!err)
+		return true;
+	if (err != -EAGAIN && err != -ESRCH)
+		warning(-err, "cannot probe %s in process %ld again", s->key.dso->path, s->key.pid);
+	if (err != -ESRCH)
+		watch_again(p->watch, s->key.pid);
+	site_drop(p->sites, s);
+	was->site = NULL;
+	return err == -ESRCH;
+}
+
+/* keep: calls that they have seen begin may still return. */
+static void retire(struct former *was, bool keep)
+{
+	struct uprobe_site *s = was->site;
+
+	if (s) {
+		remove_link(&s->old);
+		remove_link(&s->old_toggle);
+	}
+	if (s && keep) {
+		s->old = was->link;
+		s->old_toggle = was->toggle;
+	} else {
+		remove_link(&was->link);
+		remove_link(&was->toggle);
+	}
+	remove_link(&was->entries);
+}
+
+static void publish(struct probes *p, int pid)
+{
+	if (!binding_publish(p, &p->sites->bindings, pid))
+		warning(0, "too many processes whose first thread has ended: not tracing "
+			"process %d", pid);
+}
+
+static struct former *former_links(const struct uprobe_sites *all, int pid, int *n)
+{
+	struct former *was = NULL;
+
+	*n = 0;
+	for (struct uprobe_site *s = all->sites; s; s = s->hh.next) {
+		if (s->key.pid != pid || s->refused)
+			continue;
+		was = xrealloc(was, *n + 1, sizeof(*was));
+		was[(*n)++] = (struct former){ s, s->link, s->toggle, s->entries };
+	}
+	return was;
+}
+
+bool uprobes_renew(struct probes *p, int pid, bool leaderless)
+{
+	bool none_counts, renewed = true;
+	struct former *was;
+	int n;
+
+	if (!uprobes_has_own(p, pid) || p->attacher.kind == ATTACH_INJECT || p->on_dso)
+		return true;
+	/* a perf event of a thread that has ended does not run any more */
+	none_counts = leaderless && p->attacher.kind == ATTACH_PERF;
+	binding_next(&p->sites->bindings, pid, leaderless);
+	was = former_links(p->sites, pid, &n);
+	if (none_counts)
+		publish(p, pid);
+	for (int i = 0; i < n; i++)
+		renewed &= renew_file(p, &was[i]);
+	if (!none_counts)
+		publish(p, pid);
+	for (int i = 0; i < n; i++)
+		retire(&was[i], leaderless && !none_counts);
+	free(was);
+	return renewed;
+}
+
+/* Call before links of the process are made. */
+static void bind(struct probes *p, int pid)
+{
+	struct bindings *b = &p->sites->bindings;
+	const struct binding *bound = binding_find(b, pid);
+
+	if (!pid || p->attacher.kind == ATTACH_INJECT || p->on_dso)
+		return;
+	if ((bound && bound->everywhere) || !proc_is_leaderless(pid))
+		return;
+	if (uprobes_has_own(p, pid)) {
+		uprobes_renew(p, pid, true);
+		return;
+	}
+	binding_next(b, pid, true);
+	publish(p, pid);
+}
+
 static int attach_all(struct probes *p, struct uprobe_site *s)
 {
 	int n = count_fixed(s), err = 0;
@@ -259,15 +420,6 @@ static void too_many(struct probes *p, const struct uprobe_site *s)
 	if (!p->sites->refused++)
 		warning(0, "uprobe link limit reached: not probing %s in process %ld or anything mapped later",
 			s->key.dso->path, s->key.pid);
-}
-
-static bool said_filtered(const struct uprobe_sites *all, int pid)
-{
-	const struct uprobe_site *s = all->sites;
-
-	while (s && (s->key.pid != pid || !s->filtered))
-		s = s->hh.next;
-	return s != NULL;
 }
 
 static bool is_placed(const struct probes *p, const struct uprobe_site *s)
@@ -290,9 +442,10 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	HASH_FIND(hh, all->sites, &want.key, sizeof(want.key), s);
 	if (s)
 		return 0;
+	bind(p, pid);
 	s = xcalloc(1, sizeof(*s));
 	s->key = want.key;
-	s->filtered = p->attacher.kind != ATTACH_INJECT && uretprobe_unsafe(p, d, pid, said_filtered(all, pid));
+	s->filtered = is_filtered(p, d, pid);
 	if (p->attacher.kind == ATTACH_INJECT || (s->filtered && uretprobe_is_all(p, d))) {
 		err = 0;
 	} else if (d->scan.n && p->on_dso) {
@@ -333,11 +486,12 @@ int uprobes_attach_own(struct probes *p, struct dso *d, int pid)
 	struct uprobe_site want, *s;
 	int err;
 
+	bind(p, pid);
 	memset(&want, 0, sizeof(want));
 	want.key.dso = d;
 	want.key.pid = pid;
 	want.own = true;
-	want.filtered = uretprobe_unsafe(p, d, pid, said_filtered(all, pid));
+	want.filtered = is_filtered(p, d, pid);
 	want.launches = launches_in(all, pid);
 	HASH_FIND(hh, all->sites, &want.key, sizeof(want.key), s);
 	if (s || dso_fd(d) < 0 || count_fixed(&want) == d->scan.n)
@@ -399,6 +553,12 @@ static void toggle_in(struct probes *p, struct uprobe_site *s)
 		toggle_failed(p, s, err);
 }
 
+static void toggle_out(struct uprobe_site *s)
+{
+	remove_link(&s->toggle);
+	remove_link(&s->old_toggle);
+}
+
 bool uprobes_toggle(struct probes *p, bool in)
 {
 	struct uprobe_sites *all = sites_of(p);
@@ -414,7 +574,7 @@ bool uprobes_toggle(struct probes *p, bool in)
 		if (in)
 			toggle_in(p, s);
 		else
-			remove_link(&s->toggle);
+			toggle_out(s);
 	}
 	return true;
 }
@@ -459,7 +619,7 @@ bool uprobes_has_own(const struct probes *p, int pid)
 static void shed_out(struct uprobe_site *s)
 {
 	if (s->launches != LAUNCHES_FULL)
-		remove_link(&s->toggle);
+		toggle_out(s);
 	if (s->launches != LAUNCHES_ENTRIES)
 		remove_link(&s->entries);
 }
@@ -506,13 +666,9 @@ static void remove_sites(struct uprobe_sites *all, int pid)
 {
 	struct uprobe_site *s, *next;
 
-	HASH_ITER(hh, all->sites, s, next) {
-		if (pid >= 0 && s->key.pid != pid)
-			continue;
-		HASH_DEL(all->sites, s);
-		s->key.dso->processes -= s->key.pid != 0;
-		site_free(s);
-	}
+	HASH_ITER(hh, all->sites, s, next)
+		if (pid < 0 || s->key.pid == pid)
+			site_drop(all, s);
 }
 
 void uprobes_drop_own(struct probes *p)
@@ -520,18 +676,17 @@ void uprobes_drop_own(struct probes *p)
 	struct uprobe_site *s, *next;
 
 	HASH_ITER(hh, p->sites->sites, s, next) {
-		if (!s->own)
-			continue;
-		HASH_DEL(p->sites->sites, s);
-		s->key.dso->processes--;
-		site_free(s);
+		if (s->own)
+			site_drop(p->sites, s);
 	}
 }
 
 void uprobes_detach(struct probes *p, int pid)
 {
-	if (p->sites)
-		remove_sites(p->sites, pid);
+	if (!p->sites)
+		return;
+	remove_sites(p->sites, pid);
+	binding_drop(p, &p->sites->bindings, pid);
 }
 
 bool uprobes_detaching(const struct probes *p)
@@ -541,10 +696,15 @@ bool uprobes_detaching(const struct probes *p)
 
 void uprobes_tick(struct probes *p)
 {
-	if (!p->sites)
+	struct uprobe_sites *all = p->sites;
+
+	if (!all)
 		return;
-	link_pool_busy(p->sites->pool);
-	p->helpers->no_fork = link_pool_stuck(p->sites->pool);
+	if (all->ended)		/* what the watcher had to report of it has been handled since */
+		uprobes_detach(p, all->ended);
+	all->ended = binding_ended(&all->bindings);
+	link_pool_busy(all->pool);
+	p->helpers->no_fork = link_pool_stuck(all->pool);
 }
 
 void uprobes_end(struct probes *p, long ms)
@@ -556,6 +716,7 @@ void uprobes_end(struct probes *p, long ms)
 		return;
 	probe_progress_remove(&all->progress);
 	remove_sites(all, -1);
+	binding_drop(p, &all->bindings, -1);
 	left = link_pool_free(all->pool, ms);
 	if (left)
 		note("the kernel is still removing %d probe%s", left, plural(left));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The probes in files, each for one process or for all. */
-#ifndef UPROBES_H
-#define UPROBES_H
+#ifndef PROBE_UPROBES_H
+#define PROBE_UPROBES_H
 #include <stdbool.h>
 
 struct dso;
@@ -50,6 +50,12 @@ bool uprobes_shed(struct probes *p, int pid, enum launch_level how);
 
 /* Return true if the process has links of its own. */
 bool uprobes_has_own(const struct probes *p, int pid);
+
+/* Replaces the process's own links after its first thread has ended (leaderless), or another one
+ * has executed a program.  No call is counted twice; calls are missed only while the process runs
+ * without breakpoints: after such an exec, with perf events also after its first thread's end.
+ * Returns false if some links cannot be made now: the process lives, and the next scan makes them. */
+bool uprobes_renew(struct probes *p, int pid, bool leaderless);
 
 /* Return true if probes are still being detached: their programs may run. */
 bool uprobes_detaching(const struct probes *p);

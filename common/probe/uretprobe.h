@@ -3,8 +3,8 @@
  * makes the process do a system call of its own, uretprobe(2), which filters do not know.  Since 6.14, and
  * stable kernels of early 2025, it passes them ("seccomp: passthrough uretprobe systemcall without
  * filtering"). */
-#ifndef URETPROBE_H
-#define URETPROBE_H
+#ifndef PROBE_URETPROBE_H
+#define PROBE_URETPROBE_H
 
 enum uretprobe {
 	URETPROBE_SAFE,

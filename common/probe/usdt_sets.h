@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Tells the programs where USDT probes have their arguments: the map usdt_sets of bpf/lib/usdt.bpf.h. */
-#ifndef USDT_SETS_H
-#define USDT_SETS_H
+#ifndef PROBE_USDT_SETS_H
+#define PROBE_USDT_SETS_H
 
 struct probes;
 struct usdt_args;

@@ -181,6 +181,15 @@ static int use_watched(const struct watch *w, struct watch_bpf *skel)
 	return watched ? bpf_map__reuse_fd(skel->maps.watched, bpf_map__fd(watched)) : 0;
 }
 
+static bool is_loaded(const struct watch *w, const struct bpf_program *p, bool tree, bool names)
+{
+	if (p == w->skel->progs.watch_mmap)
+		return names;
+	if (p == w->skel->progs.watch_execs)
+		return !tree;	/* those of a tree are stopped by watch_exec() */
+	return tree || p == w->skel->progs.watch_exec || p == w->skel->progs.watch_leader;
+}
+
 /* Programs that a kernel may refuse are loaded only where they are needed. */
 static int load(struct watch *w, bool tree, bool names)
 {
@@ -190,7 +199,8 @@ static int load(struct watch *w, bool tree, bool names)
 	if (!w->skel)
 		return -errno;
 	bpf_object__for_each_program(p, w->skel->obj)
-		bpf_program__set_autoload(p, p == w->skel->progs.watch_mmap ? names : tree);
+		bpf_program__set_autoload(p, is_loaded(w, p, tree, names));
+	w->skel->rodata->watch_is_tree = tree;
 	w->attacher->other = w->skel->obj;
 	if (tree && w->attacher->obj && use_watched(w, w->skel))
 		return -errno;
@@ -284,9 +294,24 @@ static int on_named(void *ctx, void *data, size_t size)
 	const struct watch_event *e = data;
 	struct watch *w = ctx;
 
-	if (size >= sizeof(*e) && (int)e->head.pid != getpid())
+	if (size < sizeof(*e) || (int)e->head.pid == getpid())
+		return 0;
+	if (e->head.kind == WATCH_MAPPED)
 		rescan_add(&w->rescan, e->head.pid);
+	else
+		w->fn(w->ctx, e);
 	return 0;
+}
+
+/* Of all processes.  Return false if that is not possible. */
+static bool watch_leaders(struct watch *w)
+{
+	w->skel->links.watch_exec = bpf_program__attach(w->skel->progs.watch_exec);
+	w->skel->links.watch_leader = bpf_program__attach(w->skel->progs.watch_leader);
+	/* may fail: the kernel may lack it */
+	w->skel->links.watch_execs = bpf_program__attach(w->skel->progs.watch_execs);
+	w->events = ring_buffer__new(bpf_map__fd(w->skel->maps.watch_events), on_named, w, NULL);
+	return w->events && w->skel->links.watch_exec && w->skel->links.watch_leader;
 }
 
 /* Returns false if this kernel cannot run programs at its functions: arm64 before 6.4. */
@@ -296,9 +321,7 @@ static bool watch_names(struct watch *w)
 		return false;
 	if (!load(w, false, true))
 		w->skel->links.watch_mmap = bpf_program__attach(w->skel->progs.watch_mmap);
-	if (w->skel && w->skel->links.watch_mmap)
-		w->events = ring_buffer__new(bpf_map__fd(w->skel->maps.watch_events), on_named, w, NULL);
-	if (!w->events)
+	if (!w->skel || !w->skel->links.watch_mmap || !watch_leaders(w))
 		watch_stop(w);
 	return w->events;
 }
@@ -318,7 +341,7 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted, bool cuda_only)
 	if (!err)
 		w->mappings = perf_buffer__new_raw(bpf_map__fd(w->skel->maps.watch_mappings),
 						   MAPPING_PAGES, &attr, on_mapping, w, NULL);
-	if (!err && !w->mappings)
+	if (!err && (!w->mappings || !watch_leaders(w)))
 		err = -errno;
 	if (err)
 		watch_stop(w);
@@ -422,8 +445,10 @@ int watch_poll(struct watch *w, int records, int wake, int ms)
 
 	if (n < 0 && errno != EINTR)
 		return -errno;
-	/* first the events that processes are stopped for */
-	err = w->events ? ring_buffer__consume(w->events) : 0;
+	err = w->mappings ? perf_buffer__consume(w->mappings) : 0;
+	/* before scans: processes are stopped for these events, or execute a program */
+	if (err >= 0 && w->events)
+		err = ring_buffer__consume(w->events);
 	if (err >= 0 && w->events)
 		err = resume_stopped(w);
 	if (watch_selects(w) && w->lost_before != w->skel->bss->watch_lost) {
@@ -431,8 +456,6 @@ int watch_poll(struct watch *w, int records, int wake, int ms)
 		rescan_add(&w->rescan, 0);
 	}
 	stop_refs_tick(&w->stop_refs);
-	if (err >= 0 && w->mappings)
-		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
 		rescan_handle(&w->rescan, tell_mapped, w);
 	if (err < 0 && err != -EINTR)

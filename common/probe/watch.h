@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reports processes that map code, fork or end while the tool runs. */
-#ifndef WATCH_H
-#define WATCH_H
+#ifndef PROBE_WATCH_H
+#define PROBE_WATCH_H
 #include <stdbool.h>
 #include "abi/watch_event.h"
 #include "probe/attach.h"

@@ -7,8 +7,8 @@
  *
  * If ptxas sees that all lanes of a warp add to one address, it adds a reduction of many instructions, although only one
  * lane adds here.  gpu_group() seems to differ between lanes, which prevents that. */
-#ifndef GPU_LIB_H
-#define GPU_LIB_H
+#ifndef GPULIB_GPU_H
+#define GPULIB_GPU_H
 #include "abi/gpu.h"
 
 #define GPU_GLOBAL __attribute__((address_space(1)))

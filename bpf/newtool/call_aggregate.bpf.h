@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Only for tools written by scripts/new-tool --as hist or top: probes of functions of any class, which aggregate calls by
  * function. */
-#ifndef CALL_AGGREGATE_BPF_H
-#define CALL_AGGREGATE_BPF_H
+#ifndef NEWTOOL_CALL_AGGREGATE_BPF_H
+#define NEWTOOL_CALL_AGGREGATE_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"

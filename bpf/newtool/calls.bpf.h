@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Only for tools written by scripts/new-tool --as snoop: probes of functions of any class, which send a record at each
  * return, with the arguments that have a role in cuda_api.tbl. */
-#ifndef CALLS_BPF_H
-#define CALLS_BPF_H
+#ifndef NEWTOOL_CALLS_BPF_H
+#define NEWTOOL_CALLS_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Arrays that the probes count in and the tool reads as memory: maps of type BPF_MAP_TYPE_ARRAY
  * with BPF_F_MMAPABLE. */
-#ifndef BPF_MMAP_H
-#define BPF_MMAP_H
+#ifndef BPF_BPF_MMAP_H
+#define BPF_BPF_MMAP_H
 
 struct bpf_map;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A tool's maps, wherever they are: in the kernel, or in memory that it shares with the traced programs.  All but
  * bmaps_use() are as the functions of bpf/bpf.h without the maps_, except that they return -errno. */
-#ifndef MAPS_H
-#define MAPS_H
+#ifndef BPF_MAP_BACKEND_H
+#define BPF_MAP_BACKEND_H
 #include <stdbool.h>
 #include <stddef.h>
 

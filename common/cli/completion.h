@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Shell completion, generated from a tool's options. */
-#ifndef COMPLETION_H
-#define COMPLETION_H
+#ifndef CLI_COMPLETION_H
+#define CLI_COMPLETION_H
 
 struct opt;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The fields of a row: each is declared once, as a text column and as a JSON key.  The comment beside
  * a key documents it: see scripts/gen_json.awk. */
-#ifndef FIELD_H
-#define FIELD_H
+#ifndef CLI_FIELD_H
+#define CLI_FIELD_H
 #include <stddef.h>
 #include <stdio.h>
 #include "base/util.h"

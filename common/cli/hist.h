@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints histograms (base/log2_hist.h) to standard output. */
-#ifndef HIST_H
-#define HIST_H
+#ifndef CLI_HIST_H
+#define CLI_HIST_H
 #include "base/log2_hist.h"
 #include "cli/out.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Table-driven options: each row says where to store its value.  Help, checks and shell completion
  * come from the table. */
-#ifndef OPT_H
-#define OPT_H
+#ifndef CLI_OPT_H
+#define CLI_OPT_H
 #include "cli/opt_table.h"
 
 /* Sets the rows' values from the command line.  --help and --version print and exit 0; on an

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The rows of a table of options. */
-#ifndef OPT_TABLE_H
-#define OPT_TABLE_H
+#ifndef CLI_OPT_TABLE_H
+#define CLI_OPT_TABLE_H
 #include <stdbool.h>
 #include "cli/value.h"
 

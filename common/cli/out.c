@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
@@ -20,7 +21,7 @@
 
 enum { FULL = 1024 * 1024 };
 
-static int to, error;
+static int sink_fd, error;
 static char *kept;
 static size_t nkept, room;
 
@@ -45,7 +46,7 @@ static size_t offer(const char *data, size_t size)
 	size_t taken = 0;
 
 	while (taken < size && !error) {
-		ssize_t n = write(to, data + taken, size - taken);
+		ssize_t n = write(sink_fd, data + taken, size - taken);
 
 		if (n >= 0)
 			taken += n;
@@ -91,7 +92,7 @@ static FILE *sink_open(int fd)
 
 	if (!f)
 		die(errno, "cannot open a stream");
-	to = without_waiting(fd);
+	sink_fd = without_waiting(fd);
 	return f;
 }
 
@@ -104,7 +105,7 @@ static bool sink_is_full(void)
 /* Waits until all is written or a signal is caught; returns the number of bytes left. */
 static size_t sink_finish(void)
 {
-	struct pollfd ready = { .fd = to, .events = POLLOUT };
+	struct pollfd ready = { .fd = sink_fd, .events = POLLOUT };
 
 	while (!sink_write() && nkept && poll(&ready, 1, -1) > 0)
 		;
@@ -204,12 +205,9 @@ void out_line_end(void)
 unsigned long long out_wall_ns(unsigned long long ns)
 {
 	static unsigned long long offset, read_at;
-	struct timespec mono, real;
 
 	if (!read_at || ns - read_at >= NS_PER_S) {
-		clock_gettime(CLOCK_MONOTONIC, &mono);
-		clock_gettime(CLOCK_REALTIME, &real);
-		offset = (real.tv_sec - mono.tv_sec) * NS_PER_S + (real.tv_nsec - mono.tv_nsec);
+		offset = clock_wall_ns() - clock_ns();
 		read_at = ns;
 	}
 	return ns + offset;
@@ -218,7 +216,7 @@ unsigned long long out_wall_ns(unsigned long long ns)
 const char *out_clock(void)
 {
 	static char buf[16];
-	time_t now = time(NULL);
+	time_t now = clock_wall_ns() / 1000000000ull;
 
 	strftime(buf, sizeof(buf), "%H:%M:%S", localtime(&now));
 	return buf;

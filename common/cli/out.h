@@ -2,8 +2,8 @@
 /* Standard output, as text or JSON lines, and the form of clock times, sizes and durations in text: sizes in powers of
  * 1024 (KiB, MiB), also growth per second (KiB/s); bandwidths in powers of 1000 (GB/s), as in NVIDIA's data sheets; times
  * in the largest unit that leaves 1 or more.  A value that is too wide for its column is scaled. */
-#ifndef OUT_H
-#define OUT_H
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

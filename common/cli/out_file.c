@@ -185,3 +185,34 @@ bool out_file_close(FILE *f, const char *path)
 	warning(errno, "cannot write to %s", path);
 	return false;
 }
+
+/* Removes what the path leads to, if that is a regular file, and the one that was written. */
+static void remove_file(const char *path, const struct stat *written)
+{
+	struct walk w = { .path = path, .dir = open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC) };
+	struct stat st;
+	int fd;
+
+	snprintf(w.rest, sizeof(w.rest), "%s", path);
+	fd = walk(&w);
+	if (fd < 0)
+		return;
+	inspect(&w, fd, &st);
+	if (S_ISREG(st.st_mode) && st.st_dev == written->st_dev && st.st_ino == written->st_ino &&
+	    unlinkat(w.dir, w.name, 0))
+		warning(errno, "cannot remove %s, which is incomplete", path);
+	close(fd);
+	close(w.dir);
+}
+
+bool out_file_close_or_remove(FILE *f, const char *path)
+{
+	bool known, ok;
+	struct stat st;
+
+	known = !fstat(fileno(f), &st);
+	ok = out_file_close(f, path);
+	if (!ok && known)
+		remove_file(path, &st);
+	return ok;
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Opening a file for output, as root, in a directory where others may have put something under its
  * name before. */
-#ifndef OUT_FILE_H
-#define OUT_FILE_H
+#ifndef CLI_OUT_FILE_H
+#define CLI_OUT_FILE_H
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,5 +20,8 @@ FILE *out_file_stream(const char *path);
 
 /* Closes the stream.  On a write error warns and returns false. */
 bool out_file_close(FILE *f, const char *path);
+
+/* The same; on a write error also removes the file, if it is a regular one. */
+bool out_file_close_or_remove(FILE *f, const char *path);
 
 #endif

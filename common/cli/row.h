@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints rows of fields, as aligned text or JSON lines. */
-#ifndef ROW_H
-#define ROW_H
+#ifndef CLI_ROW_H
+#define CLI_ROW_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -29,6 +29,11 @@ bool screen_open(void)
 	if (!terminal)	/* stdout is our own stream (out.c) */
 		terminal = fdopen(STDOUT_FILENO, "w");
 	screen = terminal ? newterm(NULL, terminal, stdin) : NULL;
+	if (screen && !tigetstr("cup")) {	/* TERM=dumb: ncurses would print spaces where it cannot move the cursor */
+		endwin();
+		delscreen(screen);
+		screen = NULL;
+	}
 	if (!screen)
 		return false;
 	set_escdelay(ESCAPE_MS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A full-screen view of lines, redrawn in place on the terminal. */
-#ifndef TOP_SCREEN_H
-#define TOP_SCREEN_H
+#ifndef CLI_TOP_SCREEN_H
+#define CLI_TOP_SCREEN_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads the values of options as users write them: every number, size and duration on a command line. */
-#ifndef VALUE_H
-#define VALUE_H
+#ifndef CLI_VALUE_H
+#define CLI_VALUE_H
 #include <stdbool.h>
 
 enum { VALUE_US = 1000, VALUE_MS = 1000 * VALUE_US, VALUE_S = 1000 * VALUE_MS };

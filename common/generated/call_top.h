@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Only for tools written by scripts/new-tool: a sorted table of call_stats, in blocks of text, as JSON, or on the terminal's
  * screen. */
-#ifndef CALL_TOP_H
-#define CALL_TOP_H
+#ifndef GENERATED_CALL_TOP_H
+#define GENERATED_CALL_TOP_H
 #include <stdbool.h>
 #include "cli/row.h"
 #include "cli/top_screen.h"

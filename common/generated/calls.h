@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Only for tools written by scripts/new-tool: calls of any class as rows, from the records of bpf/generated/calls.bpf.h. */
-#ifndef CALLS_H
-#define CALLS_H
+/* Only for tools written by scripts/new-tool: calls of any class as rows, from the records of bpf/newtool/calls.bpf.h. */
+#ifndef GENERATED_CALLS_H
+#define GENERATED_CALLS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "generated/call_event.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints the counts or records of a GPU probe, as text or JSON.  Only tools that scripts/new-gpu-probe makes use this: the
  * shipped ones have tables of their own. */
-#ifndef GPUPROBE_SITE_VIEW_H
-#define GPUPROBE_SITE_VIEW_H
+#ifndef GENERATED_GPUPROBE_SITE_VIEW_H
+#define GENERATED_GPUPROBE_SITE_VIEW_H
 #include "abi/gpu.h"
 #include "cli/out.h"
 #include "model/gpuprobe_modules.h"

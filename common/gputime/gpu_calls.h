@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls of a process that began what ran on its GPUs: joins what CUPTI tells of a call, by its number, with what a probe of
  * the tool saw of it, by thread and time. */
-#ifndef GPU_CALLS_H
-#define GPU_CALLS_H
+#ifndef GPUTIME_GPU_CALLS_H
+#define GPUTIME_GPU_CALLS_H
 #include <stdbool.h>
 
 struct gpu_calls;

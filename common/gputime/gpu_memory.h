@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The memory that libcudagputime.so in a process shares with us (abi/gputime.h): finds it, asks the library to measure, and reads
  * its records.  The process may have written anything there. */
-#ifndef GPU_MEMORY_H
-#define GPU_MEMORY_H
+#ifndef GPUTIME_GPU_MEMORY_H
+#define GPUTIME_GPU_MEMORY_H
 #include <stdbool.h>
 #include "abi/gputime.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A process whose GPU time is measured: for gpu_time.c, gpu_records.c and gpu_tallies.c only. */
-#ifndef GPU_PROCESS_H
-#define GPU_PROCESS_H
+#ifndef GPUTIME_GPU_PROCESS_H
+#define GPUTIME_GPU_PROCESS_H
 #include "gputime/gpu_memory.h"
 #include "gputime/gpu_state.h"
 #include "proc/proc.h"

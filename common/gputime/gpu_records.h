@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The records that the library in a process writes: for gpu_time.c. */
-#ifndef GPU_RECORDS_H
-#define GPU_RECORDS_H
+#ifndef GPUTIME_GPU_RECORDS_H
+#define GPUTIME_GPU_RECORDS_H
 #include "gputime/gpu_state.h"
 
 /* Handles the records that are there, as far as the user's budget of time goes. */

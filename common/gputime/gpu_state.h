@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What gpu_time.h's functions work with: what ran, its sums, and the state of a run of a tool. */
-#ifndef GPU_STATE_H
-#define GPU_STATE_H
+#ifndef GPUTIME_GPU_STATE_H
+#define GPUTIME_GPU_STATE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/gputime.h"

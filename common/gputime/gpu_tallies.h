@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The sums of what a process ran on GPUs: for gpu_time.c and gpu_records.c. */
-#ifndef GPU_TALLIES_H
-#define GPU_TALLIES_H
+#ifndef GPUTIME_GPU_TALLIES_H
+#define GPUTIME_GPU_TALLIES_H
 #include "gputime/gpu_state.h"
 
 /* Adds a run.  Return false if there is no room for its tally. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The time that kernels and copies took on the GPU, as the library in their program measures it (abi/gputime.h). */
-#ifndef GPU_TIME_H
-#define GPU_TIME_H
+#ifndef GPUTIME_GPU_TIME_H
+#define GPUTIME_GPU_TIME_H
 #include "gputime/gpu_state.h"
 
 struct gpu_launch;

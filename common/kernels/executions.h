@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The traced programs, and which kernels they launch: from their calls, and by inspecting their
  * processes. */
-#ifndef EXECUTIONS_H
-#define EXECUTIONS_H
+#ifndef KERNELS_EXECUTIONS_H
+#define KERNELS_EXECUTIONS_H
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"

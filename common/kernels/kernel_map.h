@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Maps what one program launches, a host stub, a handle or a CUfunction, to its kernel, as far as
  * known. */
-#ifndef KERNEL_MAP_H
-#define KERNEL_MAP_H
+#ifndef KERNELS_KERNEL_MAP_H
+#define KERNELS_KERNEL_MAP_H
 #include <stdbool.h>
 #include "sym/demangle.h"
 #include "kernels/kernel_name.h"

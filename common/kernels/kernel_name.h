@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Kernels by name. */
-#ifndef KERNEL_NAME_H
-#define KERNEL_NAME_H
+#ifndef KERNELS_KERNEL_NAME_H
+#define KERNELS_KERNEL_NAME_H
 
 struct demangler;
 struct kernel_names;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the name of a kernel consists of: its own name and the arguments of its template, without namespaces and without
  * what only says how PyTorch, CUTLASS and CUB are made. */
-#ifndef NAME_ITEMS_H
-#define NAME_ITEMS_H
+#ifndef KERNELS_NAME_ITEMS_H
+#define KERNELS_NAME_ITEMS_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /* Short names of kernels, for reading: the operation, the kernel's family, its types and sizes.  PyTorch's
  * "at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>, false>"
  * is "add vectorized<float,8,false>", and "fill<int>" stays "fill<int>". */
-#ifndef SHORT_NAME_H
-#define SHORT_NAME_H
+#ifndef KERNELS_SHORT_NAME_H
+#define KERNELS_SHORT_NAME_H
 
 /* Names of more characters lose arguments of templates, and words; bytes of a short name, with its end. */
 enum { SHORT_NAME_WANTED = 40, SHORT_NAME_LONGEST = 64, SHORT_NAME_SIZE = SHORT_NAME_LONGEST + 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The account of a process's memory: of what the memory of its devices consists, by the library that allocated it. */
-#ifndef ACCOUNT_H
-#define ACCOUNT_H
+#ifndef MODEL_ACCOUNT_H
+#define MODEL_ACCOUNT_H
 #include <stdbool.h>
 #include <stddef.h>
 

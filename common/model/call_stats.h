@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls of each function since the last report: from groups whose values are nanoseconds and,
- * where bpf/generated/call_aggregate.bpf.h counts them, bytes. */
-#ifndef CALL_STATS_H
-#define CALL_STATS_H
+ * where bpf/newtool/call_aggregate.bpf.h counts them, bytes. */
+#ifndef MODEL_CALL_STATS_H
+#define MODEL_CALL_STATS_H
 #include <stddef.h>
 #include "base/log2_hist.h"
 #include "model/aggregate.h"

@@ -12,6 +12,7 @@
 #include "model/comm_layout.h"
 #include "model/captures.h"
 #include "model/communicators.h"
+#include "model/graph_operations.h"
 #include "model/graphs.h"
 #include "probe/dso.h"
 #include "probe/probes.h"
@@ -39,7 +40,16 @@ struct nccl_program {
 	/* where communicators will be stored that are not made yet: by a call in a group, or one that goes on */
 	unsigned long long pending[PENDING];
 	unsigned npending;
+	struct open_group *groups;	/* by thread */
+	unsigned long long unknown;	/* launches of graphs that are not known */
 	struct graphs graphs;		/* with their operations alone */
+	UT_hash_handle hh;
+};
+
+/* The group that a thread has not ended: the operations in it begin at its end. */
+struct open_group {
+	unsigned tid, number;
+	LIST_HEAD(, communicator) with;	/* that have operations in it */
 	UT_hash_handle hh;
 };
 
@@ -57,7 +67,7 @@ static const unsigned long long AGAIN_NS = 1000000000;
 void communicators_init(struct communicators *c, struct probes *probes, bool whole)
 {
 	*c = (struct communicators){
-		.probes = probes, .quota = {
+		.probes = probes, .graph_time.each = true, .apart_time.each = true, .quota = {
 			.limit = 64 << 20, .what = "communicators of NCCL", .loss = "the ranks of further ones are not known",
 			.whole = whole,
 		},
@@ -79,7 +89,10 @@ static struct nccl_program *program_of(struct communicators *c, unsigned long lo
 	p->id = id;
 	p->pid = pid;
 	p->user = user;
-	p->graphs = (struct graphs){ .quota = &c->quota, .time = &c->graph_time, .user = user, .pid = pid };
+	p->graphs = (struct graphs){
+		.quota = &c->quota, .time = c->quota.whole ? NULL : &c->graph_time, .user = user,
+		.pid = pid,
+	};
 	HASH_ADD(hh, c->programs, id, sizeof(id), p);
 	return p;
 }
@@ -106,6 +119,8 @@ static struct communicator *add(struct communicators *c, struct nccl_program *p,
 	m = xcalloc(1, sizeof(*m));
 	m->recent = c->keeps_recent ? xcalloc(RECENT, sizeof(*m->recent)) : NULL;
 	m->handle = handle;
+	m->of = p;
+	m->unknown = p->unknown;
 	m->program = p->id;
 	m->pid = p->pid;
 	m->user = p->user;
@@ -218,7 +233,7 @@ static void meet(struct communicator *m, unsigned long long start)
 }
 
 void communicators_record(struct communicators *c, struct captures *captures, const void *data, size_t size,
-			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx)
+			  comm_fn *fn, void *ctx)
 {
 	const struct communicator *m;
 
@@ -232,12 +247,63 @@ void communicators_record(struct communicators *c, struct captures *captures, co
 	}
 	m = communicators_call(c, data);
 	if (fn)
-		fn(ctx, m, data);
+		fn(ctx, m, &(struct comm_calls){
+			.event = data, .n = 1, .bytes = nccl_event_bytes(data) });
 }
 
 unsigned long long communicator_behind(const struct communicator *m)
 {
 	return m->meeting ? m->meeting->furthest - m->collectives : NO_VALUE;
+}
+
+/* ---- Groups that are open */
+
+static void leave_group(struct communicator *m)
+{
+	if (m->group)
+		LIST_REMOVE(m, in_group);
+	m->group = NULL;
+}
+
+static void close_group(struct communicators *c, struct nccl_program *p, struct open_group *g)
+{
+	while (!LIST_EMPTY(&g->with))
+		leave_group(LIST_FIRST(&g->with));
+	HASH_DEL(p->groups, g);
+	quota_give(&c->quota, p->user, sizeof(*g));
+	free(g);
+}
+
+/* Returns the thread's group, new if it has begun another one; NULL if the user has too much. */
+static struct open_group *open_group(struct communicators *c, struct nccl_program *p,
+				     const struct nccl_event *e)
+{
+	struct open_group *g;
+
+	HASH_FIND(hh, p->groups, &e->tid, sizeof(e->tid), g);
+	if (g && g->number == e->group)
+		return g;
+	if (g)			/* the record of its end was lost */
+		close_group(c, p, g);
+	if (!quota_take(&c->quota, p->user, p->pid, sizeof(*g)))
+		return NULL;
+	g = xcalloc(1, sizeof(*g));
+	g->tid = e->tid;
+	g->number = e->group;
+	HASH_ADD(hh, p->groups, tid, sizeof(g->tid), g);
+	return g;
+}
+
+static void join_group(struct communicators *c, struct nccl_program *p, struct communicator *m,
+		       const struct nccl_event *e)
+{
+	struct open_group *g = m->recent && e->group ? open_group(c, p, e) : NULL;
+
+	if (!g || m->group == g)
+		return;
+	leave_group(m);
+	m->group = g;
+	LIST_INSERT_HEAD(&g->with, m, in_group);
 }
 
 /* ---- The end */
@@ -263,12 +329,15 @@ static void free_ended(struct communicators *c)
 static void drop(struct communicators *c, struct nccl_program *p, struct communicator *m)
 {
 	HASH_DEL(p->all, m);
+	leave_group(m);
 	free_communicator(c, m);
 }
 
 static void end(struct communicators *c, struct nccl_program *p, struct communicator *m)
 {
 	HASH_DEL(p->all, m);
+	leave_group(m);
+	m->of = NULL;
 	m->ended = true;
 	m->next = c->ended;
 	c->ended = m;
@@ -278,6 +347,8 @@ static void end_program(struct communicators *c, struct nccl_program *p)
 {
 	while (p->all)
 		end(c, p, p->all);
+	while (p->groups)
+		close_group(c, p, p->groups);
 	HASH_DEL(c->programs, p);
 	c->lost_nodes += p->graphs.lost;
 	graphs_free(&p->graphs);
@@ -548,23 +619,36 @@ static struct communicator *of_call(struct communicators *c, struct nccl_program
 	return m;
 }
 
-/* The operations of a group begin at its end. */
+/* Sets when the operations of a communicator's group have begun. */
+static void begin_group(struct communicator *m, const struct nccl_event *end)
+{
+	for (unsigned long long n = m->collectives; n && m->collectives - n < RECENT; n--) {
+		struct comm_op *op = &m->recent[n % RECENT];
+
+		if (op->group != end->group || op->tid != end->tid)
+			break;
+		op->time = end->time;
+	}
+	if (m->message.group == end->group && m->message.tid == end->tid)
+		m->message.time = end->time;
+}
+
+/* Of groups within each other the outermost one counts. */
 static void group_ended(struct communicators *c, const struct nccl_event *e)
 {
+	struct open_group *g = NULL;
+	struct communicator *m;
 	struct nccl_program *p;
 
 	HASH_FIND(hh, c->programs, &e->program, sizeof(e->program), p);
-	for (struct communicator *m = p && e->group ? p->all : NULL; m; m = m->hh.next) {
-		for (unsigned long long n = m->collectives; m->recent && n && m->collectives - n < RECENT; n--) {
-			struct comm_op *op = &m->recent[n % RECENT];
-
-			if (op->group != e->group || op->tid != e->tid)
-				break;
-			op->time = e->time;
-		}
-		if (m->message.group == e->group && m->message.tid == e->tid)
-			m->message.time = e->time;
-	}
+	if (p && !e->grouped)
+		HASH_FIND(hh, p->groups, &e->tid, sizeof(e->tid), g);
+	if (!g)
+		return;
+	if (g->number == e->group)
+		LIST_FOREACH(m, &g->with, in_group)
+			begin_group(m, e);
+	close_group(c, p, g);
 }
 
 static void captured(struct nccl_program *p, const struct nccl_event *e)
@@ -575,6 +659,22 @@ static void captured(struct nccl_program *p, const struct nccl_event *e)
 	};
 
 	graphs_captured(&p->graphs, e->capture, &operation);
+}
+
+/* Notes who has called. */
+static void called(struct communicators *c, struct nccl_program *p, struct communicator *m,
+		   const struct nccl_event *e)
+{
+	if (cuda_fns[e->head.kind].class != CUDA_ASK) {	/* as a thread does that watches others */
+		memcpy(m->comm, e->comm, sizeof(m->comm));
+		m->tid = e->tid;
+		m->made = m->made ?: e->time;
+	}
+	m->code = e->code;
+	m->uid = e->uid;
+	look_for(c, p, m, e->code);
+	if (m->whole && m->hash && !m->meeting && !m->collectives)
+		join_meeting(c, m, e->uid);
 }
 
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e)
@@ -590,20 +690,13 @@ const struct communicator *communicators_call(struct communicators *c, const str
 	m = p ? of_call(c, p, e) : NULL;
 	if (!m)
 		return NULL;
-	if (fn->class != CUDA_ASK) {	/* which a thread does that watches others */
-		memcpy(m->comm, e->comm, sizeof(m->comm));
-		m->tid = e->tid;
-		m->made = m->made ?: e->time;
-	}
-	m->code = e->code;
-	m->uid = e->uid;
-	look_for(c, p, m, e->code);
-	if (m->whole && m->hash && !m->meeting && !m->collectives)
-		join_meeting(c, m, e->uid);
-	if (fn->class == CUDA_OPERATION && !e->capture)
+	called(c, p, m, e);
+	if (fn->class == CUDA_OPERATION && !e->capture) {
 		operation(m, e);
-	else if (fn->class == CUDA_OPERATION && !nccl_event_failed(e))
+		join_group(c, p, m, e);
+	} else if (fn->class == CUDA_OPERATION && !nccl_event_failed(e)) {
 		captured(p, e);
+	}
 	if (fn->class == CUDA_COMM && fn->args.op == CUDA_DESTROY)
 		end(c, p, m);
 	return m;
@@ -624,41 +717,185 @@ void communicators_graph(struct communicators *c, const struct record *record, s
 		graphs_record(&p->graphs, NULL, e, size);
 }
 
-/* A launch of a graph that was made before tracing began, or is too large. */
-static void unknown_launch(struct communicators *c, struct nccl_program *p)
+/* ---- Launches of graphs */
+
+/* followed: the graph was made before tracing began; else it is too large, or the user has used up
+ * his time. */
+static void unknown_launch(struct communicators *c, struct nccl_program *p, bool followed)
 {
-	c->unknown++;
-	for (struct communicator *m = p ? p->all : NULL; m; m = m->hh.next)
-		m->unknown++;
+	c->unknown += followed;
+	c->unfollowed += !followed;
+	if (p)
+		p->unknown++;
 }
 
-void communicators_launch(struct communicators *c, const struct nccl_event *launch,
-			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx)
+bool communicator_has_unknown(const struct communicator *m)
 {
-	struct nccl_event e = *launch;
-	struct nccl_program *p;
-	struct graph_now graph;
+	return m->of && m->of->unknown > m->unknown;
+}
 
-	HASH_FIND(hh, c->programs, &launch->program, sizeof(launch->program), p);
-	graph = p ? graphs_now(&p->graphs, launch->handle) : (struct graph_now){ 0 };
-	if (!graph.known)
-		unknown_launch(c, p);
-	for (size_t i = 0; graph.content && i < graph.content->n; i++) {
-		const struct graph_work *w = &graph.content->all[i];
+/* Others wait while launches are handled: each takes this many times as long of its user's time, of
+ * LONGEST_NS at most, as the tool may not have had the CPU.  APART: operation by operation. */
+enum { LAUNCH_WEIGHT = 8, APART_WEIGHT = 16, LONGEST_NS = 2000000 };
+
+static unsigned long long since_then(unsigned long long then)
+{
+	unsigned long long ns = clock_ns() - then;
+
+	return ns < LONGEST_NS ? ns : LONGEST_NS;
+}
+
+/* A launch that is being handled.  event: as if an operation of it had been called. */
+struct launch {
+	struct communicators *c;
+	struct nccl_program *p;
+	struct nccl_event event;
+	comm_fn *fn;
+	void *ctx;
+};
+
+static void set_operation(struct nccl_event *e, const struct graph_work *w)
+{
+	e->head.kind = w->operation.id;
+	e->handle = w->func;
+	e->count = w->bytes;
+	e->type = w->operation.type;
+	e->op = w->operation.op;
+	e->other = w->operation.other;
+	e->replayed = true;
+}
+
+/* Its communicator may have ended meanwhile: NCCL forbids that. */
+static void launch_each(struct launch *l, const struct graph_content *content)
+{
+	unsigned long long now = clock_ns();
+	struct nccl_event *e = &l->event;
+
+	for (size_t i = content->n - content->noperations; i < content->n; i++) {
 		const struct communicator *m;
 
-		e.head.kind = w->operation.id;
-		e.handle = w->func;
-		e.count = w->bytes;
-		e.type = w->operation.type;
-		e.op = w->operation.op;
-		e.other = w->operation.other;
-		e.replayed = true;
-		/* it may have ended meanwhile: NCCL forbids that */
-		m = find(p, e.handle) ? communicators_call(c, &e) : NULL;
-		if (m && fn)
-			fn(ctx, m, &e);
+		set_operation(e, &content->all[i]);
+		m = find(l->p, e->handle) ? communicators_call(l->c, e) : NULL;
+		if (m && l->fn)
+			l->fn(l->ctx, m, &(struct comm_calls){
+				.event = e, .n = 1, .bytes = nccl_event_bytes(e) });
 	}
+	if (l->p->graphs.time)
+		budget_charge(&l->c->apart_time, l->p->user, APART_WEIGHT * since_then(now));
+}
+
+static bool is_apart(const struct launch *l, const struct graph_content *content,
+		     unsigned long long now)
+{
+	if (content->noperations <= 1 || !l->p->graphs.time)
+		return content->noperations <= LAUNCH_APART;
+	return content->noperations <= LAUNCH_APART &&
+	       budget_left(&l->c->apart_time, l->p->user, now);
+}
+
+/* The same as operation() of each of them. */
+static void begin_part(struct communicator *m, const struct graph_part *part, struct nccl_event *e)
+{
+	for (unsigned i = 0; i < part->nkinds; i++) {
+		const struct graph_kind *kind = &part->kinds[i];
+
+		m->total.operations += kind->n;
+		m->total.replayed += kind->n;
+		m->total.bytes += kind->bytes != NO_VALUE ? kind->bytes : 0;
+		for (unsigned k = 0; k < kind->nsizes; k++)
+			m->sizes[kind->sizes[k].row] += kind->sizes[k].n;
+	}
+	m->collectives += part->collectives - part->ntail;
+	for (unsigned i = 0; i < part->ntail; i++) {
+		m->collectives++;
+		set_operation(e, part->tail[i]);
+		keep(m, e, false);
+		if (m->meeting)
+			meet(m, e->start);
+	}
+	if (part->last_message) {
+		m->message.number += m->recent ? part->messages - 1 : 0;
+		set_operation(e, part->last_message);
+		keep(m, e, true);
+	}
+	m->func = part->last->operation.id;
+	m->time = e->start;
+	m->device = e->device;
+}
+
+static void hand_over(struct launch *l, const struct communicator *m, const struct graph_kind *kind,
+		      struct comm_calls *calls)
+{
+	struct nccl_event *e = &l->event;
+
+	set_operation(e, kind->last);
+	if (!kind->same_count)
+		e->count = NO_VALUE;
+	if (!kind->same_other)
+		e->other = -1;
+	calls->event = e;
+	calls->n = m ? kind->large : 0;
+	calls->bytes = kind->large_bytes;
+	calls->left--;
+	l->fn(l->ctx, m, calls);
+}
+
+/* Its cost does not depend on how many operations the graph has. */
+static void launch_sums(struct launch *l, const struct graph_operations *all)
+{
+	struct comm_calls calls = { .kinds = all->nkinds, .left = all->nkinds };
+
+	if (!l->c->keeps_ended)
+		free_ended(l->c);
+	for (size_t i = 0; i < all->nparts; i++) {
+		const struct graph_part *part = &all->parts[i];
+		struct communicator *m = find(l->p, part->last->func);
+
+		if (m) {
+			set_operation(&l->event, part->last);
+			called(l->c, l->p, m, &l->event);
+			begin_part(m, part, &l->event);
+		}
+		for (unsigned k = 0; l->fn && k < part->nkinds; k++)
+			hand_over(l, m, &part->kinds[k], &calls);
+	}
+}
+
+static void launch_together(struct launch *l, struct graph_content *content)
+{
+	const struct graph_operations *all = graph_operations_of(content, l->c->least);
+
+	if (all)
+		launch_sums(l, all);
+	else
+		unknown_launch(l->c, l->p, false);
+}
+
+void communicators_launch(struct communicators *c, const struct nccl_event *launch, comm_fn *fn,
+			  void *ctx)
+{
+	struct launch l = { .c = c, .fn = fn, .ctx = ctx };
+	size_t frames = launch->head.frames < STACK_FRAMES ? launch->head.frames : STACK_FRAMES;
+	unsigned long long since;
+	struct graph_now graph;
+
+	memcpy(&l.event, launch, offsetof(struct nccl_event, stack) + 8 * frames);
+	l.event.head.frames = frames;
+	HASH_FIND(hh, c->programs, &launch->program, sizeof(launch->program), l.p);
+	if (!l.p || !graphs_follow(&l.p->graphs)) {
+		unknown_launch(c, l.p, !l.p);
+		return;
+	}
+	graph = graphs_now(&l.p->graphs, launch->handle);
+	since = clock_ns();
+	if (!graph.known)
+		unknown_launch(c, l.p, true);
+	else if (graph.content && is_apart(&l, graph.content, since))
+		launch_each(&l, graph.content);
+	else if (graph.content)
+		launch_together(&l, graph.content);
+	if (l.p->graphs.time)
+		budget_charge(&c->graph_time, l.p->user, LAUNCH_WEIGHT * since_then(since));
 	graph_content_put(graph.content);
 }
 
@@ -671,6 +908,9 @@ void communicators_warn(const struct communicators *c)
 	if (c->unknown)
 		warning(0, "%llu launches of CUDA graphs that were made before tracing began: operations of NCCL in them are not counted",
 			c->unknown);
+	if (c->unfollowed)
+		warning(0, "%llu launches of CUDA graphs that are not followed: operations of NCCL "
+			"in them are not counted", c->unfollowed);
 	if (lost)
 		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, lost);
 }
@@ -743,5 +983,6 @@ void communicators_free(struct communicators *c)
 		end_program(c, p);
 	free_ended(c);
 	budget_free(&c->graph_time);
+	budget_free(&c->apart_time);
 	quota_free(&c->quota);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The communicators of NCCL by program: their hash, rank and size, as in NCCL's own messages, and what was called in them. */
-#ifndef COMMUNICATORS_H
-#define COMMUNICATORS_H
+#ifndef MODEL_COMMUNICATORS_H
+#define MODEL_COMMUNICATORS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
@@ -21,7 +21,9 @@ enum { MEETINGS = 256 };
 struct captures;
 struct meeting;
 struct nccl_event;
+struct graph_kind;
 struct nccl_program;
+struct open_group;
 struct probes;
 struct process_event;
 struct record;
@@ -73,8 +75,11 @@ struct communicator {
 	unsigned long long sizes[HIST_ROWS];	/* of the operations since then, in bytes */
 	struct comm_op *recent;		/* the last RECENT collectives, the one of each number at number % RECENT; or NULL */
 	struct comm_op message;		/* the last message; its number is 0: none, or none are kept */
-	unsigned long long unknown;	/* launches by the program of graphs that are not known: they may have operations */
 	/* private */
+	const struct nccl_program *of;	/* NULL: it has ended */
+	unsigned long long unknown;	/* the program's launches of unknown graphs before it */
+	struct open_group *group;	/* that it was last called in, until its end; or NULL */
+	LIST_ENTRY(communicator) in_group;
 	struct meeting *meeting;
 	unsigned long long starts[MEETINGS];	/* when its last collectives began, by number, ns */
 	unsigned long long computed;	/* the hash by its id */
@@ -86,15 +91,30 @@ struct communicator {
 	UT_hash_handle hh;
 };
 
+/* Operations that one record has begun. */
+struct comm_calls {
+	/* Of a launch the last one; its count NO_VALUE, its other -1: they differ. */
+	const struct nccl_event *event;
+	unsigned long long n, bytes;	/* n may be 0; bytes: of all values; NO_VALUE: none */
+	/* Of a launch that is handed over by kinds of operations: see communicators_launch(). */
+	unsigned kinds, left;		/* left: after this one */
+};
+
+/* m: their communicator. */
+typedef void comm_fn(void *ctx, const struct communicator *m, const struct comm_calls *calls);
+
 /* Starts by communicators_init(). */
 struct communicators {
 	struct probes *probes;		/* to find libnccl in a process, and to read its memory */
 	bool keeps_ended;		/* until communicators_interval(); else until the next call */
 	bool keeps_recent;
+	unsigned long long least;	/* of large graphs operations on less bytes are left out */
 	bool outdated;			/* a libnccl before 2.27 was seen: the hash of communicators may be another one */
 	struct quota quota;		/* of bytes */
-	struct budget graph_time;	/* of the records of graphs */
+	struct budget graph_time;	/* of the records of graphs, and of launches */
+	struct budget apart_time;	/* of launches that are handed over one by one */
 	unsigned long long unknown;	/* launches of graphs that are not known, by programs with communicators or without */
+	unsigned long long unfollowed;	/* launches of graphs that are not followed */
 	unsigned long long lost_nodes;	/* of graphs; of programs that have ended */
 	struct nccl_program *programs;
 	struct meeting *meetings;
@@ -120,10 +140,14 @@ unsigned long long nccl_event_bytes(const struct nccl_event *e);
  * call.  NULL if there is none, or too many.  May read the process's memory. */
 const struct communicator *communicators_call(struct communicators *c, const struct nccl_event *e);
 
-/* Handles a launch of a graph: it begins the operations whose calls the graph has captured.  Calls fn, which may be NULL, for
- * each of them: e is as if it had been called. */
-void communicators_launch(struct communicators *c, const struct nccl_event *launch,
-			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx);
+/* Handles a launch of a graph: it begins the operations whose calls the graph has captured.  Calls
+ * fn, which may be NULL, for each of them; if they are more than LAUNCH_APART, or the user launches
+ * too many, for all together that are the same function in a communicator, with the same type and
+ * operator. */
+void communicators_launch(struct communicators *c, const struct nccl_event *launch, comm_fn *fn,
+			  void *ctx);
+
+enum { LAUNCH_APART = 64 };
 
 /* Handles a record of how a graph is made (abi/launch.h); others are ignored. */
 void communicators_graph(struct communicators *c, const struct record *record, size_t size);
@@ -131,11 +155,14 @@ void communicators_graph(struct communicators *c, const struct record *record, s
 /* Handles any record of the probes of NCCL, those that are not of NCCL or a graph being ignored.  fn as above, also for calls:
  * m may be NULL. */
 void communicators_record(struct communicators *c, struct captures *captures, const void *data, size_t size,
-			  void (*fn)(void *ctx, const struct communicator *m, const struct nccl_event *e), void *ctx);
+			  comm_fn *fn, void *ctx);
 
 /* Returns how many collectives it has begun less than the rank that has begun the most, of those that are traced; NO_VALUE if
  * they were not seen from the beginning. */
 unsigned long long communicator_behind(const struct communicator *m);
+
+/* Return true if the program has launched unknown graphs: they may have operations of it. */
+bool communicator_has_unknown(const struct communicator *m);
 
 /* Looks once more for those whose hash is not known yet, as they were not ready. */
 void communicators_look(struct communicators *c);

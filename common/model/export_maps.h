@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What bpf/lib/export_counts.bpf.h has counted: reads its maps, and gives back the room of programs that have ended. */
-#ifndef EXPORT_MAPS_H
-#define EXPORT_MAPS_H
+#ifndef MODEL_EXPORT_MAPS_H
+#define MODEL_EXPORT_MAPS_H
 #include <stdbool.h>
 #include "abi/cudaexporter.h"
 #include "abi/shares.h"

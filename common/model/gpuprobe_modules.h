@@ -2,8 +2,8 @@
 /* The counts and records of GPU probes: processes, their instrumented modules, and the sites of these; and the images that
  * processes have loaded.  Built from the frames that processes send (abi/gpuprobe.h), which are untrusted: frames that do
  * not fit are refused.  Starts zeroed. */
-#ifndef GPUPROBE_MODULES_H
-#define GPUPROBE_MODULES_H
+#ifndef MODEL_GPUPROBE_MODULES_H
+#define MODEL_GPUPROBE_MODULES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/gpu.h"

@@ -19,14 +19,21 @@ struct graph_node {
 	unsigned within;		/* of the child: counted in nnodes */
 };
 
+/* Of a graph, and of its copies as long as neither changes: a program can instantiate a graph of
+ * thousands of nodes in a loop. */
+struct node_list {
+	unsigned refs, n, room;
+	struct graph_node *nodes;
+	bool changed;			/* since content was made */
+	struct graph_content *content;
+};
+
 /* A graph, an executable graph or a capture. */
 struct graph {
 	unsigned long long handle, time;	/* time: since when it is so, ns */
-	struct graph_node *nodes;
-	unsigned n, room;
+	struct node_list *list;
 	bool partial;			/* more than is here */
-	bool changed;			/* since content was made */
-	struct graph_content *content;
+	bool indexed;			/* its nodes are found by their handles */
 	const struct stack *made;	/* see struct graph_now */
 	UT_hash_handle hh;
 };
@@ -39,7 +46,10 @@ struct graph_node_of {
 };
 
 /* Bytes on the heap, with the place in a table. */
-enum { GRAPH_COST = sizeof(struct graph) + 64, NODE_COST = sizeof(struct graph_node) + sizeof(struct graph_node_of) + 32 };
+enum {
+	GRAPH_COST = sizeof(struct graph) + sizeof(struct node_list) + 96,
+	NODE_COST = sizeof(struct graph_node) + sizeof(struct graph_node_of) + 32
+};
 
 const char *node_kind_name(unsigned kind)
 {
@@ -77,6 +87,8 @@ static void drop_content(struct graph_content *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		kernel_put(c->all[i].kernel);
+	if (c->operations)
+		c->free_operations(c->operations);
 	free(c);
 }
 
@@ -90,7 +102,7 @@ void graph_content_put(struct graph_content *c)
 	}
 	if (c->table)
 		HASH_DEL(*c->table, c);
-	quota_give(c->quota, c->user, content_cost(c));
+	quota_give(c->quota, c->user, content_cost(c) + c->operations_cost);
 	drop_content(c);
 }
 
@@ -148,21 +160,24 @@ static size_t join(struct graph_work *all, size_t n)
 	return n ? to + 1 : 0;
 }
 
-static size_t count_work(const struct graph *g)
+static size_t count_work(const struct node_list *l)
 {
 	size_t n = 0;
 
-	for (unsigned i = 0; i < g->n; i++)
-		n += g->nodes[i].work.kind == LAUNCH_GRAPH ? g->nodes[i].child ? g->nodes[i].child->n : 0 : 1;
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct graph_content *child = l->nodes[i].child;
+
+		n += l->nodes[i].work.kind != LAUNCH_GRAPH ? 1 : child ? child->n : 0;
+	}
 	return n;
 }
 
-static struct graph_content *list_work(const struct graph *g)
+static struct graph_content *list_work(const struct node_list *l)
 {
-	struct graph_content *c = xcalloc(1, sizeof(*c) + count_work(g) * sizeof(*c->all));
+	struct graph_content *c = xcalloc(1, sizeof(*c) + count_work(l) * sizeof(*c->all));
 
-	for (unsigned i = 0; i < g->n; i++) {
-		const struct graph_node *node = &g->nodes[i];
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct graph_node *node = &l->nodes[i];
 
 		if (node->disabled || node->work.kind == NODE_KIND_MAX)
 			continue;
@@ -191,7 +206,7 @@ static void lose_content(struct graphs *gs, struct graph *g)
 /* Returns the content of a graph, the same for the same work; NULL if it has none, or there is no room. */
 static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 {
-	struct graph_content *c = list_work(g), *same = NULL;
+	struct graph_content *c = list_work(g->list), *same = NULL;
 	size_t size = c->n * sizeof(*c->all);
 
 	if (size)
@@ -215,6 +230,7 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 		kernel_get(c->all[i].kernel);
 		c->kernels += graph_work_is_kernel(&c->all[i]) ? c->all[i].count : 0;
 		c->memory |= c->all[i].kind == NODE_ALLOC || c->all[i].kind == NODE_FREE;
+		c->noperations += c->all[i].kind == NODE_OPERATION;
 	}
 	c->table = &gs->contents;
 	c->refs = 1;
@@ -224,15 +240,17 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 
 static struct graph_content *content_of(struct graphs *gs, struct graph *g)
 {
+	const bool partial = g->partial;
+	struct node_list *list = g->list;
 	struct graph_content *content;
 
-	if (g->changed) {
-		graph_content_put(g->content);
-		g->content = make_content(gs, g);
-		g->changed = false;
+	if (list->changed) {
+		graph_content_put(list->content);
+		list->content = make_content(gs, g);
+		list->changed = g->partial && !partial;	/* a copy may try again */
 	}
-	content = graph_content_get(g->content);
-	if (g->content && !content)
+	content = graph_content_get(list->content);
+	if (list->content && !content)
 		lose_content(gs, g);
 	return content;
 }
@@ -281,28 +299,51 @@ static void forget_node(struct graphs *gs, const struct graph *g, unsigned long 
 	free(of);
 }
 
+static struct node_list *list_new(void)
+{
+	struct node_list *l = xcalloc(1, sizeof(*l));
+
+	l->refs = 1;
+	l->changed = true;
+	return l;
+}
+
+static void list_put(struct graphs *gs, struct node_list *l)
+{
+	if (--l->refs)
+		return;
+	for (unsigned i = 0; i < l->n; i++)
+		node_clear(gs, &l->nodes[i]);
+	quota_give(gs->quota, gs->user, l->n * NODE_COST);
+	gs->nnodes -= l->n;
+	graph_content_put(l->content);
+	free(l->nodes);
+	free(l);
+}
+
+/* The graph takes over the list. */
+static void set_list(struct graphs *gs, struct graph *g, struct node_list *l)
+{
+	for (unsigned i = 0; g->indexed && i < g->list->n; i++)
+		if (g->list->nodes[i].handle)
+			forget_node(gs, g, g->list->nodes[i].handle);
+	g->indexed = false;
+	list_put(gs, g->list);
+	g->list = l;
+}
+
 static void clear(struct graphs *gs, struct graph *g)
 {
-	for (unsigned i = 0; i < g->n; i++) {
-		node_clear(gs, &g->nodes[i]);
-		if (g->nodes[i].handle)
-			forget_node(gs, g, g->nodes[i].handle);
-	}
-	quota_give(gs->quota, gs->user, g->n * NODE_COST);
-	gs->nnodes -= g->n;
-	g->n = 0;
+	set_list(gs, g, list_new());
 	g->partial = false;
-	g->changed = true;
 }
 
 static void drop(struct graphs *gs, struct graph **table, struct graph *g)
 {
-	clear(gs, g);
-	graph_content_put(g->content);
+	set_list(gs, g, NULL);
 	HASH_DEL(*table, g);
 	quota_give(gs->quota, gs->user, GRAPH_COST);
 	gs->n--;
-	free(g->nodes);
 	free(g);
 }
 
@@ -327,36 +368,36 @@ static struct graph *find_or_add(struct graphs *gs, struct graph **table, unsign
 	}
 	g = xcalloc(1, sizeof(*g));
 	g->handle = handle;
-	g->changed = true;
+	g->list = list_new();
 	HASH_ADD(hh, *table, handle, sizeof(g->handle), g);
 	gs->n++;
 	return g;
 }
 
-/* Returns a new node; NULL if there are too many. */
-static struct graph_node *add_node(struct graphs *gs, struct graph *g)
+/* Returns a new node at the end of a list that is the graph's own; NULL if there are too many. */
+static struct graph_node *append_node(struct graphs *gs, struct graph *g, struct node_list *l)
 {
 	if (gs->nnodes == GRAPH_NODES_MAX || !quota_take(gs->quota, gs->user, gs->pid, NODE_COST)) {
 		gs->lost++;
 		g->partial = true;
 		return NULL;
 	}
-	if (g->n == g->room) {
-		g->room = g->room ? 2 * g->room : 16;
-		g->nodes = xrealloc(g->nodes, g->room, sizeof(*g->nodes));
+	if (l->n == l->room) {
+		l->room = l->room ? 2 * l->room : 16;
+		l->nodes = xrealloc(l->nodes, l->room, sizeof(*l->nodes));
 	}
 	gs->nnodes++;
-	g->changed = true;
-	g->nodes[g->n] = (struct graph_node){ .work.kind = NODE_KIND_MAX };
-	return &g->nodes[g->n++];
+	l->changed = true;
+	l->nodes[l->n] = (struct graph_node){ .work.kind = NODE_KIND_MAX };
+	return &l->nodes[l->n++];
 }
 
 /* Most that are asked for were added last. */
 static struct graph_node *find_node(const struct graph *g, unsigned long long handle)
 {
-	for (unsigned i = g->n; handle && i; i--)
-		if (g->nodes[i - 1].handle == handle)
-			return &g->nodes[i - 1];
+	for (unsigned i = g->list->n; handle && i; i--)
+		if (g->list->nodes[i - 1].handle == handle)
+			return &g->list->nodes[i - 1];
 	return NULL;
 }
 
@@ -376,11 +417,12 @@ static void set_child(struct graphs *gs, struct graph *g, struct graph_node *nod
 	}
 }
 
-static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *from)
+/* Appends them to a list that is the graph's own. */
+static void append_nodes(struct graphs *gs, struct graph *g, struct node_list *to,
+			 const struct node_list *from)
 {
-	to->partial |= from->partial;
 	for (unsigned i = 0; i < from->n; i++) {
-		struct graph_node *node = add_node(gs, to);
+		struct graph_node *node = append_node(gs, g, to);
 
 		if (!node)
 			return;
@@ -388,8 +430,38 @@ static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *
 		node->child = NULL;
 		node->within = 0;
 		kernel_get(node->work.kernel);
-		set_child(gs, to, node, from->nodes[i].child);
+		set_child(gs, g, node, from->nodes[i].child);
 	}
+}
+
+/* Call before nodes are added or changed. */
+static void own(struct graphs *gs, struct graph *g)
+{
+	struct node_list *shared = g->list;
+
+	if (shared->refs == 1)
+		return;
+	g->list = list_new();
+	append_nodes(gs, g, g->list, shared);
+	list_put(gs, shared);
+}
+
+static struct graph_node *add_node(struct graphs *gs, struct graph *g)
+{
+	own(gs, g);
+	return append_node(gs, g, g->list);
+}
+
+static void copy_nodes(struct graphs *gs, struct graph *to, struct graph *from)
+{
+	to->partial |= from->partial;
+	if (to->list->n) {
+		own(gs, to);
+		append_nodes(gs, to, to->list, from->list);
+		return;
+	}
+	from->list->refs++;
+	set_list(gs, to, from->list);
 }
 
 /* ---- Records */
@@ -419,6 +491,7 @@ static void set_node(struct graphs *gs, struct execution *p, struct graph *g, st
 		memcpy(work->block, e->block, sizeof(e->block));
 	} else {
 		work->func = work->kind == NODE_ALLOC || work->kind == NODE_FREE ? key->func : 0;
+		work->device = work->kind == NODE_ALLOC ? key->device : 0;
 		/* the runtime's call and the driver's in it: one of them may know less */
 		work->bytes = e->bytes != ~0ull ? e->bytes : was.kind == NODE_COPY ? was.bytes : 0;
 		work->direction = e->direction != CUDA_DEFAULT || was.kind != NODE_COPY ? e->direction : was.direction;
@@ -466,6 +539,7 @@ static void note_node(struct graphs *gs, struct graph *g, unsigned long long han
 		HASH_ADD(hh, gs->nodes, handle, sizeof(of->handle), of);
 	}
 	of->graph = g;
+	g->indexed = true;
 }
 
 /* Returns the graph of a call about a node; NULL if it is not known. */
@@ -486,6 +560,16 @@ static struct graph *graph_of_node(struct graphs *gs, unsigned long long graph, 
 	return of ? of->graph : NULL;
 }
 
+/* Returns a node that will be changed; NULL if there is none. */
+static struct graph_node *change_node(struct graphs *gs, struct graph *g, unsigned long long handle)
+{
+	if (!find_node(g, handle))
+		return NULL;
+	own(gs, g);
+	g->list->changed = true;
+	return find_node(g, handle);	/* NULL: there was no room for all */
+}
+
 /* A node of an executable graph is known by the graph's: a captured one has no handle here, and stays as it was. */
 static void on_node(struct graphs *gs, struct execution *p, const struct launch_node *e)
 {
@@ -501,34 +585,34 @@ static void on_node(struct graphs *gs, struct execution *p, const struct launch_
 			return;
 		node->handle = v->object;
 		note_node(gs, g, v->object);
+	} else {
+		node = change_node(gs, g, v->object);
+		if (!node)
+			return;
 	}
 	g->partial |= is_partial(gs, &v->key);
-	g->changed = true;
 	set_node(gs, p, g, node, e);
 }
 
 static void on_enabled(struct graphs *gs, const struct launch_event *e)
 {
 	struct graph *g = find(gs->all, e->subject);
-	struct graph_node *node = g ? find_node(g, e->object) : NULL;
+	struct graph_node *node = g ? change_node(gs, g, e->object) : NULL;
 
-	if (!node)
-		return;
-	node->disabled = !e->owner;
-	g->changed = true;
+	if (node)
+		node->disabled = !e->owner;
 }
 
 static void on_node_gone(struct graphs *gs, const struct launch_event *e)
 {
 	struct graph *g = graph_of_node(gs, 0, e->object);
-	struct graph_node *node = g ? find_node(g, e->object) : NULL;
+	struct graph_node *node = g ? change_node(gs, g, e->object) : NULL;
 
 	if (!node)
 		return;
 	forget_node(gs, g, e->object);
 	node_clear(gs, node);
 	node->handle = 0;
-	g->changed = true;
 }
 
 /* The stack behind a record; NULL if it has none. */
@@ -637,6 +721,11 @@ static void followed(struct graphs *gs, unsigned long long since)
 {
 	if (gs->time)
 		budget_charge(gs->time, gs->user, clock_ns() - since);
+}
+
+bool graphs_follow(struct graphs *gs)
+{
+	return may_follow(gs, clock_ns());
 }
 
 void graphs_record(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)

@@ -12,6 +12,7 @@ struct execution;
 struct graph;
 struct graph_content;
 struct graph_node_of;
+struct graph_operations;
 struct kernel;
 struct launch_event;
 struct quota;
@@ -34,7 +35,8 @@ struct graph_work {
 		} operation;	/* func is its communicator's handle, bytes how many values it has */
 	};
 	unsigned long long bytes;	/* of each: of copies, memsets and memory */
-	unsigned int direction, unused;	/* direction: of copies, enum cuda_direction */
+	unsigned int direction;		/* of copies, enum cuda_direction */
+	unsigned int device;		/* of memory that is allocated, see abi/device.h; 0: that of the launch */
 };
 
 /* Returns "kernel", "cooperative", "memcpy", "memset", "host", "alloc", "free", "conditional", "operation" or "other". */
@@ -57,6 +59,12 @@ struct graph_content {
 	unsigned long long kernels;	/* how many one launch runs */
 	bool memory;			/* some nodes allocate or free */
 	size_t n;			/* > 0 */
+	size_t noperations;		/* of these: the last ones */
+	/* Or NULL; bytes, charged as the content is; unsummed: there can be none. */
+	struct graph_operations *operations;
+	void (*free_operations)(struct graph_operations *o);
+	size_t operations_cost;
+	bool unsummed;
 	UT_hash_handle hh;
 	struct graph_work all[];	/* operations last, in the order in which they were captured */
 };
@@ -88,6 +96,9 @@ void graphs_captured(struct graphs *g, unsigned long long capture, const struct 
 
 /* Handles a record from LAUNCH_CAPTURED on; others are ignored.  p is the execution whose graphs these are. */
 void graphs_record(struct graphs *g, struct execution *p, const struct launch_event *e, size_t size);
+
+/* Return true if launches may be handled; false if the user has used up his time. */
+bool graphs_follow(struct graphs *g);
 
 /* What an executable graph is now. */
 struct graph_now {

@@ -19,11 +19,13 @@
 #include "model/memory.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
+#include "proc/proc.h"
 #include "proc/process_table.h"
 #include "proc/privileges.h"
 #include "proc/vm_read.h"
 #include "sym/export_jump.h"
 #include "sym/stack.h"
+#include "sym/stack_losses.h"
 #include "sym/syms.h"
 
 /* A call as it was read; user: who has 1 of the quota taken for it. */
@@ -92,7 +94,7 @@ static struct syms *syms_of(struct inflight *r)
 
 	if (r->syms)
 		return r->syms;
-	r->syms = syms_new(r->probes->helpers, &config);
+	r->syms = syms_new(r->probes->helpers, &config, NULL);
 	syms_open(r->syms, NULL);
 	if (r->lines)
 		syms_show_lines(r->syms);
@@ -116,11 +118,11 @@ static size_t stack_bytes(struct inflight *r, struct stack_copy *copy)
 
 /* A thread's frames as they were read: what stack_get() takes, and its native part and its Python part. */
 struct thread_frames {
-	int pid, n;		/* n: with Python frames */
-	unsigned long long at[1 + STACK_PYTHON + 1];
+	int pid, native, n;	/* n: with Python frames */
+	unsigned long long at[1 + STACK_NATIVE + 1 + STACK_PYTHON + 1];
 };
 
-/* Return false if it cannot be had. */
+/* Return false if it cannot be had: no_native() has the reason. */
 static bool read_native(struct inflight *r, const struct inflight_call *c, struct thread_frames *to)
 {
 	struct stack_copy *copy;
@@ -138,23 +140,36 @@ static bool read_native(struct inflight *r, const struct inflight_call *c, struc
 	r->mapped = copy->head.pid;
 	syms_record(syms_of(r), copy, sizeof(*copy) + size);
 	to->pid = copy->head.pid;
-	to->n = 1;
 	to->at[0] = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
+	to->native = to->n = 1 + syms_goroutine(syms_of(r), to->pid, c->self, to->at + 1);
 	free(copy);
 	return size;
 }
 
+static const struct stack *no_native(struct inflight *r, const struct inflight_call *c)
+{
+	enum no_stack why = NO_STACK_GONE;
+
+	if (clock_ns() > r->until)
+		why = NO_STACK_TIME;
+	else if (vm_read_forbidden(r->probes->helpers, c->stack.head.pid))
+		why = NO_STACK_FORBIDDEN;
+	return stack_missing(r->syms, why);
+}
+
 static void read_python(struct inflight *r, const struct inflight_call *c, struct thread_frames *to)
 {
-	to->n = 1 + syms_python(syms_of(r), to->pid, c->self, to->at + 1);
+	to->n = to->native + syms_python(syms_of(r), to->pid, c->self, to->at + to->native);
 }
 
 /* Without Python frames, and without a note that there are none. */
 static const struct stack *native_stack(struct inflight *r, const struct thread_frames *frames)
 {
-	const unsigned long long at[] = { frames->at[0], FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NO_FRAMES) };
+	unsigned long long at[1 + STACK_NATIVE + 2];
 
-	return stack_get(r->syms, frames->pid, at, 2);
+	memcpy(at, frames->at, frames->native * sizeof(*at));
+	at[frames->native] = FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NO_FRAMES);
+	return stack_get(r->syms, frames->pid, at, frames->native + 1);
 }
 
 /* The frames that rows have. */
@@ -162,7 +177,9 @@ static const struct stack *wanted_stack(struct inflight *r, const struct thread_
 {
 	if (r->frames.native)
 		return stack_get(r->syms, frames->pid, frames->at, frames->n);
-	return stack_get(r->syms, frames->pid, frames->at + 1, frames->n - 1);
+	if (frames->n == frames->native)
+		return stack_missing(r->syms, NO_STACK_PYTHON);
+	return stack_get(r->syms, frames->pid, frames->at + frames->native, frames->n - frames->native);
 }
 
 static const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
@@ -170,7 +187,7 @@ static const struct stack *inflight_stack(struct inflight *r, const struct infli
 	struct thread_frames frames;
 
 	if (!read_native(r, c, &frames))
-		return NULL;
+		return no_native(r, c);
 	read_python(r, c, &frames);
 	return wanted_stack(r, &frames);
 }
@@ -212,7 +229,7 @@ static int find_call(struct inflight *r, int pid, const struct stack *stack, int
 	int at = -1;
 
 	*id = -1;
-	*whole = stack;
+	*whole = !stack_is_missing(stack);
 	for (int i = 0; stack_view(stack, i, &v); i++) {
 		int found = clock_ns() > r->until ? -1 : call_at(r, pid, stack, i, &v);
 
@@ -233,9 +250,11 @@ static const struct stack *stack_of_caller(struct inflight *r, const struct thre
 	const struct stack *stack = wanted_stack(r, frames);
 	struct frame_view v;
 
-	if (!stack || !r->frames.native)
+	if (stack_is_missing(stack) || !r->frames.native)
 		return stack;
-	return stack_view(native, call + 1, &v) ? stack_from(stack, call + 1) : NULL;
+	if (!stack_view(native, call + 1, &v))
+		return stack_missing(r->syms, NO_STACK_CALLER);
+	return stack_from(stack, call + 1);
 }
 
 /* Return true if Python frames are missing that may be had the next time. */
@@ -467,6 +486,7 @@ static bool add_seen(struct inflight *r, const struct inflight_call *c, unsigned
 	if (!row)
 		return false;
 	row->func = r->probes->source->get(r->probes, c->id).name;
+	row->start = c->start;
 	row->age = r->now > c->start ? r->now - c->start : 0;
 	row->complete = true;
 	row->nccl = c->nccl;
@@ -483,6 +503,7 @@ static bool add_early(struct inflight *r, const struct inflight_call *c, unsigne
 	if (!row)
 		return false;
 	row->func = r->probes->source->get(r->probes, t->id).name;
+	row->start = r->since;
 	row->age = r->now - r->since;
 	row->stack = t->stack;
 	return true;
@@ -504,15 +525,79 @@ static int longest_first(const void *a, const void *b)
 /* Pointers into a row are good when no more rows come. */
 static void complete(struct inflight *r, struct inflight_row *row)
 {
-	const char *id = process_container(r->processes, row->pid);
+	const char *id = *row->container_id ? NULL : process_container(r->processes, row->pid);
 
 	row->time = r->now;
 	row->comm = row->name;
 	if (id)
-		row->container = memcpy(row->container_id, id, sizeof(row->container_id));
+		memcpy(row->container_id, id, sizeof(row->container_id));
+	row->container = *row->container_id ? row->container_id : NULL;
 }
 
-void inflight_collect(struct inflight *r)
+static bool has_row(const struct inflight *r, int tid)
+{
+	size_t i = 0;
+
+	while (i < r->n && r->rows[i].tid != tid)
+		i++;
+	return i < r->n;
+}
+
+static void take_held(struct inflight *r)
+{
+	if (!r->killed)
+		return;
+	for (size_t i = 0; i < r->nheld; i++) {
+		const struct inflight_row *row = &r->held[i];
+
+		if (has_row(r, row->tid) || proc_identity(row->pid).stack) {
+			quota_give(&r->quota, row->user, 1);
+			continue;
+		}
+		r->rows = xrealloc(r->rows, r->n + 1, sizeof(*r->rows));
+		r->rows[r->n++] = *row;
+	}
+	free(r->held);
+	r->held = NULL;
+	r->nheld = 0;
+}
+
+/* Each report reads the stack of a call again. */
+static void count_loss(struct inflight *r, int tid, unsigned long long start, const struct stack *stack)
+{
+	unsigned notes = stack ? stack_reasons(stack) : 0;
+	struct inflight_loss *l;
+
+	HASH_FIND_INT(r->incomplete, &tid, l);
+	if (!l && notes) {
+		l = xcalloc(1, sizeof(*l));
+		l->tid = tid;
+		HASH_ADD_INT(r->incomplete, tid, l);
+	}
+	if (!l)
+		return;
+	l->round = r->round;
+	if (l->start == start || !notes)
+		return;
+	l->start = start;
+	stack_losses_add(r->losses, notes);
+}
+
+static void count_losses(struct inflight *r)
+{
+	struct inflight_loss *l, *following;
+
+	for (size_t i = 0; i < r->n; i++)
+		count_loss(r, r->rows[i].tid, r->rows[i].start, r->rows[i].stack);
+	HASH_ITER(hh, r->incomplete, l, following) {
+		if (l->round == r->round)
+			continue;
+		HASH_DEL(r->incomplete, l);
+		free(l);
+	}
+}
+
+static void collect(struct inflight *r)
 {
 	struct inflight_taken *all;
 	size_t n;
@@ -529,11 +614,18 @@ void inflight_collect(struct inflight *r)
 		add(r, &all[i]);
 	free(all);
 	inflight_early_tidy(r);
+	take_held(r);
 	if (r->n)
 		qsort(r->rows, r->n, sizeof(*r->rows), longest_first);
 	for (size_t i = 0; i < r->n; i++)
 		complete(r, &r->rows[i]);
 	inflight_tell(r);
+}
+
+void inflight_collect(struct inflight *r)
+{
+	collect(r);
+	count_losses(r);
 }
 
 bool inflight_is_unread(const struct inflight *r, int pid)
@@ -547,11 +639,16 @@ bool inflight_is_unread(const struct inflight *r, int pid)
 
 void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx)
 {
+	struct inflight_row none = {
+		.pid = pid, .tid = tid, .comm = none.name,
+		.stack = stack_missing(NULL, bmaps_are_shared() ? NO_STACK_INJECT : NO_STACK_GONE),
+	};
 	struct inflight_call all[2], c;
 	size_t n = 0;
 	FILE *f;
 	int fd;
 
+	fn(ctx, &none);
 	if (bmaps_are_shared())
 		return;
 	*r->of = pid;
@@ -572,17 +669,41 @@ void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx
 		row.name[sizeof(row.name) - 1] = 0;
 		row.stack = inflight_stack(r, &all[i]);
 		fn(ctx, &row);
+		count_loss(r, row.tid, r->since, row.stack);
 	}
+	if (!n)
+		count_loss(r, tid, r->since, none.stack);
+}
+
+/* Who looks at the rows of the last report may do so yet. */
+static void on_signal(void *ctx, bool killed)
+{
+	struct inflight *r = ctx;
+	struct inflight_row *rows = r->rows;
+	size_t n = r->n;
+
+	r->killed = killed;
+	if (killed)
+		return;
+	r->rows = NULL;
+	r->n = 0;
+	collect(r);
+	r->held = r->rows;
+	r->nheld = r->n;
+	r->rows = rows;
+	r->n = n;
 }
 
 void inflight_start(struct inflight *r)
 {
+	r->processes->on_signal = on_signal;
+	r->processes->on_signal_ctx = r;
 	r->since = clock_ns();
 	r->quota = (struct quota){
 		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are dropped",
 		.whole = r->alone,
 	};
-	inflight_collect(r);
+	collect(r);
 	inflight_clear(r);
 	r->begun = true;
 }
@@ -599,8 +720,12 @@ void inflight_clear(struct inflight *r)
 void inflight_free(struct inflight *r)
 {
 	inflight_clear(r);
+	r->rows = r->held;
+	r->n = r->nheld;
+	inflight_clear(r);
 	r->round++;
 	inflight_early_tidy(r);
+	count_losses(r);
 	syms_free(r->syms);
 	r->syms = NULL;
 	quota_free(&r->quota);

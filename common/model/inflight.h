@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
  * since tracing began; older ones are found on the threads' stacks. */
-#ifndef INFLIGHT_H
-#define INFLIGHT_H
+#ifndef MODEL_INFLIGHT_H
+#define MODEL_INFLIGHT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/inflight_call.h"
@@ -17,6 +17,7 @@ struct memory;
 struct probes;
 struct process_table;
 struct stack;
+struct stack_losses;
 struct syms;
 
 /* For a tool's skeleton and its struct session (session/session.h). */
@@ -25,7 +26,7 @@ struct syms;
 	.of = &(skel)->bss->inflight_of,								\
 	.probes = &(target)->probes, .processes = &(target)->processes,				\
 	.stacks = (with_stacks), .frames = session_stack_config(target), .lines = (target)->lines,	\
-	.alone = session_is_alone(target),								\
+	.losses = &(target)->stack_losses, .alone = session_is_alone(target),				\
 	.only = (target)->devices }
 
 /* The last operation of NCCL before a call that waits.  func is NULL: none is known. */
@@ -53,6 +54,7 @@ struct inflight_row {
 	bool shown;			/* set by the tool: printed elsewhere, and in text not once more */
 	const struct stack *stack;	/* from the call's caller on; valid until inflight_free() */
 	unsigned user;			/* private, as is what follows */
+	unsigned long long start;	/* of the call, or of tracing: CLOCK_MONOTONIC, ns */
 	char container_id[CONTAINER_ID];
 };
 
@@ -67,6 +69,14 @@ struct inflight_thread {
 	UT_hash_handle hh;
 };
 
+/* A call in flight that r->losses has. */
+struct inflight_loss {
+	int tid;
+	unsigned long long start;
+	unsigned round;			/* when it was seen */
+	UT_hash_handle hh;
+};
+
 struct inflight {
 	/* Set first; the caller owns it. */
 	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
@@ -76,6 +86,7 @@ struct inflight {
 	struct process_table *processes;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
 	struct stack_config frames;	/* that they have: native, python */
+	struct stack_losses *losses;	/* count a call whose stack is incomplete once, however many reports have it */
 	bool alone;			/* no other user is traced: session_is_alone() */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
 	unsigned long long report_ns;	/* how long stacks are read for a report; 0: half a second */
@@ -87,10 +98,14 @@ struct inflight {
 	struct inflight_row *rows;
 	size_t n;
 	/* private; zeroed */
+	struct inflight_row *held;	/* of when the command got a signal: a process that it has killed is in its last call */
+	size_t nheld;
+	bool killed;
 	unsigned long long since, now, copies;
 	unsigned long long until;	/* when the last stack of this round may be read, ns */
 	struct syms *syms;
 	struct inflight_thread *threads;	/* by tid */
+	struct inflight_loss *incomplete;	/* the same */
 	unsigned round;
 	int mapped;			/* the process whose mappings were read last in this round */
 	bool begun;
@@ -104,13 +119,14 @@ struct inflight {
 /* Call when the probes are in: finds the calls that were entered before. */
 void inflight_start(struct inflight *r);
 
-/* Sets the rows, longest calls first.  Warns if calls are left out, as their device is not known and only some
+/* Sets the rows, longest calls first; once a signal has killed the command, those of its processes then, too.  Warns if calls are left out, as their device is not known and only some
  * are wanted. */
 void inflight_collect(struct inflight *r);
 
-/* Calls fn for a thread of a process and its first thread, whether they are in a call or not: only pid, tid, name and stack of the
- * row are set, and they are valid until fn returns, the stack until inflight_free().  stack is NULL if it cannot be read; with --attach inject there
- * are no threads. */
+/* Calls fn for a thread of a process with the reason why it has no stack; then, if they exist, for
+ * it and the first thread with their stacks, whether they are in a call or not.  Only pid, tid, name
+ * and stack of the row are set, and they are valid until fn returns, the stack until
+ * inflight_free(). */
 void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx, const struct inflight_row *thread), void *ctx);
 
 /* Return true if there was no time for all threads of the process in the last round: it may be in a call without a row. */

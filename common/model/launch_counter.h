@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What bpf/lib/launch_counts.bpf.h has counted: a counter per key, and the program it belongs to. */
-#ifndef LAUNCH_COUNTER_H
-#define LAUNCH_COUNTER_H
+#ifndef MODEL_LAUNCH_COUNTER_H
+#define MODEL_LAUNCH_COUNTER_H
 #include <stdbool.h>
 #include <sys/queue.h>
 #include "abi/launch.h"

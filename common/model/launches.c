@@ -24,6 +24,7 @@ static struct launch_execution *launch_execution_of(struct launches *l, unsigned
 	p = (struct launch_execution *)(parent ? executions_fork(all, parent, id, pid) :
 				      executions_get(all, id, pid));
 	p->graphs.quota = &l->graphs;
+	l->graph_time.each = true;
 	p->graphs.time = l->graphs.whole ? NULL : &l->graph_time;
 	p->graphs.syms = l->syms;
 	p->graphs.user = p->program.user;
@@ -106,6 +107,7 @@ static void find_unreported(void *ctx, const struct launch_key *key)
 	struct launches *l = ctx;
 	const struct launch_execution *p;
 	struct launch_count sum;
+	struct counter *c;
 	bool over;
 
 	if (counter_find(&l->counters, key))
@@ -114,7 +116,10 @@ static void find_unreported(void *ctx, const struct launch_key *key)
 	over = p && p->over;
 	if (!counters_read(&l->counters, key, &sum) || !(sum.unreported || over))
 		return;		/* its record is still to come */
-	if (!launch_counter_of(l, key, NULL) && over)
+	c = launch_counter_of(l, key, NULL);
+	if (c && key->stack)
+		c->stack = stack_missing(l->syms, NO_STACK_RECORD);
+	if (!c && over)
 		counters_remove_key(&l->counters, key, sum.share);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The launches that bpf/lib/launch_counts.bpf.h counts, grouped by kernel, call site or process. */
-#ifndef LAUNCHES_H
-#define LAUNCHES_H
+#ifndef MODEL_LAUNCHES_H
+#define MODEL_LAUNCHES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "model/captures.h"

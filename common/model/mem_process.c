@@ -283,6 +283,63 @@ void allocation_drop(struct mem_process *process, struct allocation *allocation)
 	free(allocation);
 }
 
+enum { OWED_FREES = 4096 };
+
+static struct owed_frees *owed_at(const struct mem_process *process, unsigned long long ptr, enum space space)
+{
+	struct { unsigned long long ptr, space; } key = { ptr, space };
+	struct owed_frees *owed;
+
+	HASH_FIND(hh, process->owed, &key, sizeof(key), owed);
+	return owed;
+}
+
+static void owed_drop(struct mem_process *process, struct owed_frees *owed)
+{
+	HASH_DEL(process->owed, owed);
+	give_back(process, sizeof(*owed));
+	free(owed);
+}
+
+void owed_frees_drop(struct mem_process *process)
+{
+	struct owed_frees *owed, *next;
+
+	HASH_ITER(hh, process->owed, owed, next)
+		owed_drop(process, owed);
+}
+
+void allocation_replaced(struct mem_process *process, const struct allocation *old, unsigned long long time)
+{
+	struct owed_frees *owed = owed_at(process, old->key.ptr, old->key.space);
+
+	process->replaced++;
+	if (!owed && HASH_COUNT(process->owed) >= OWED_FREES)
+		owed_drop(process, process->owed);	/* the oldest: its free would have come */
+	if (!owed && has_room(process, sizeof(*owed))) {
+		owed = xcalloc(1, sizeof(*owed));
+		owed->key.ptr = old->key.ptr;
+		owed->key.space = old->key.space;
+		HASH_ADD(hh, process->owed, key, sizeof(owed->key), owed);
+	}
+	if (!owed)
+		return;
+	owed->time = time;
+	owed->n++;
+}
+
+bool free_was_owed(struct mem_process *process, unsigned long long ptr, enum space space, unsigned long long start)
+{
+	struct owed_frees *owed = owed_at(process, ptr, space);
+
+	if (!owed || owed->time <= start)
+		return false;
+	process->replaced--;
+	if (!--owed->n)
+		owed_drop(process, owed);
+	return true;
+}
+
 struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned long long ptr)
 {
 	struct vmm_mapping *mapping;

@@ -2,8 +2,8 @@
 /* What a process holds: its allocations and mappings.  All processes of a struct memory together
  * may have some 440,000, one user half of them; more are only counted, as ignored.  The functions
  * are for memory.c. */
-#ifndef MEM_PROCESS_H
-#define MEM_PROCESS_H
+#ifndef MODEL_MEM_PROCESS_H
+#define MODEL_MEM_PROCESS_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 #include "base/hash.h"
@@ -79,6 +79,15 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
+/* Allocations that were replaced at an address before the record of their free came: it is made at the return, when another
+ * thread may have the address already. */
+struct owed_frees {
+	struct { unsigned long long ptr, space; } key;
+	unsigned long long time;	/* of the last allocation that replaced one: a free of one of them began before */
+	unsigned long long n;
+	UT_hash_handle hh;
+};
+
 /* Which allocations without a size are kept: the probes choose among the others. */
 struct memory_filter {
 	bool any;		/* the probes leave out some */
@@ -113,6 +122,7 @@ struct mem_process {
 	bool preexisting;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
+	struct owed_frees *owed;	/* at most OWED_FREES addresses, the oldest first */
 	struct mem_sites groups;	/* the sums of what it holds */
 	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
 	unsigned long long replaced;	/* allocations whose address came again without a free */
@@ -143,6 +153,15 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 /* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);
+
+/* An allocation made at this time has replaced another, whose free was not seen: counts it. */
+void allocation_replaced(struct mem_process *process, const struct allocation *old, unsigned long long time);
+
+/* Return true if a free that began at this time was of an allocation that was replaced: it is not counted as such any more. */
+bool free_was_owed(struct mem_process *process, unsigned long long ptr, enum space space, unsigned long long start);
+
+/* Forgets all of them. */
+void owed_frees_drop(struct mem_process *process);
 
 /* The same for mappings. */
 struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned long long ptr);

@@ -114,24 +114,25 @@ static bool elsewhere(const struct memory_filter *filter, unsigned device)
 	return filter->devices && !device_is_in(filter->devices, device);
 }
 
-/* Return false if the allocation is left out. */
+/* Sets *device if it is another reference to memory whose device is known.  Returns false if the allocation is left out. */
 static bool allocate(struct mem_process *process, const struct memory_event *event,
-		     const struct cuda_fn *fn, const struct stack *stack)
+		     const struct cuda_fn *fn, const struct stack *stack, unsigned *device)
 {
 	unsigned char kind = fn->args.memory;
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (allocation && fn->args.counted) {
 		allocation->refs++;
+		*device = allocation->group->key.device;
 		return true;
 	}
 	if (left_out(&process->model->filter, event, fn) ||
 	    elsewhere(&process->model->filter, device_of(kind, event->device)))
 		return false;
 	/* A free that has not returned yet, or was not seen, let the driver return the address
-	 * again.  If its record still comes, late_free() recognizes it. */
+	 * again.  If its record still comes, free_is_late() recognizes it. */
 	if (allocation) {
-		process->replaced++;
+		allocation_replaced(process, allocation, event->time);
 		allocation_drop(process, allocation);
 	}
 	allocation = allocation_add(process, event->ptr, kind, device_of(kind, event->device), stack,
@@ -146,24 +147,24 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	return true;
 }
 
-/* A free that started before the allocation at its address was made freed an earlier one. */
-static bool late_free(struct mem_process *process, const struct allocation *allocation,
-		      const struct memory_event *event)
+/* A free that started before the allocation at its address was made, or before one that is freed already, freed an earlier
+ * one. */
+static bool free_is_late(struct mem_process *process, const struct allocation *allocation, unsigned long long ptr,
+			 enum space space, unsigned long long start)
 {
-	if (!allocation || allocation->time <= event->start)
+	if (allocation && allocation->time <= start)
 		return false;
-	if (process->replaced)
-		process->replaced--;
-	return true;
+	return free_was_owed(process, ptr, space, start) || allocation;
 }
 
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
 	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, event->device, false };
-	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
+	const enum space space = space_of(kind);
+	struct allocation *allocation = allocation_find(process, event->ptr, space);
 
-	if (!event->ptr || late_free(process, allocation, event))
+	if (!event->ptr || free_is_late(process, allocation, event->ptr, space, event->start))
 		return done;
 	if (!allocation) {
 		process->unknown++;
@@ -329,7 +330,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		return done;
 	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
-			done.left_out = !allocate(done.process, event, fn, stack);
+			done.left_out = !allocate(done.process, event, fn, stack, &done.device);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
 		done = release(done.process, event, fn->args.memory);
 	} else if (!event->ret && fn->class == CUDA_MAP) {
@@ -356,11 +357,12 @@ static bool keeps(const struct memory_filter *f, unsigned long long size, unsign
 static void node_allocates(struct memory_replay *r, const struct graph_work *w)
 {
 	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
+	const unsigned device = w->device ? w->device : r->device;
 
-	if (allocation || graph_content_has(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, r->device))
+	if (allocation || graph_content_has(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, device))
 		return;
 	r->allocs++;
-	allocation = allocation_add(r->process, w->func, CUDA_POOL, r->device, r->made, w->bytes);
+	allocation = allocation_add(r->process, w->func, CUDA_POOL, device, r->made, w->bytes);
 	if (!allocation)
 		return;
 	allocation->time = r->time;
@@ -376,6 +378,8 @@ static void node_frees(struct memory_replay *r, const struct graph_work *w)
 	if (graph_content_has(r->content, NODE_ALLOC, w->func))
 		return;
 	r->frees++;
+	if (free_is_late(r->process, allocation, w->func, SPACE_ADDRESS, r->start))
+		return;
 	if (allocation)
 		allocation_drop(r->process, allocation);
 	else
@@ -422,6 +426,7 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
+	owed_frees_drop(process);
 	mem_sites_free(&process->groups);
 	HASH_DEL(process->model->processes, process);
 	if (process->model->last == process)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The memory that traced programs hold, tracked from the records of bpf/lib/memory.bpf.h. */
-#ifndef MEMORY_H
-#define MEMORY_H
+#ifndef MODEL_MEMORY_H
+#define MODEL_MEMORY_H
 #include <stddef.h>
 #include "api/cuda_fn.h"
 #include "abi/memory_event.h"
@@ -39,7 +39,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 struct memory_replay {
 	int pid;
 	const char *comm;		/* 16 bytes */
-	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
+	unsigned long long time, start;	/* return and entry of the call: CLOCK_MONOTONIC, ns */
 	unsigned int device;		/* see abi/device.h */
 	const struct graph_content *content;	/* what the graph does */
 	const struct stack *made;	/* where it was made; NULL: not known */

@@ -3,8 +3,8 @@
  * up the budget of ten seconds; when that is spent, the return probes of its kernel launches go, then the probes of launches are
  * attached in short windows only, as often as the budget allows.  They come back when half of the budget suffices.  Processes
  * that share links share this: a group.  docs/architecture.md explains the choice. */
-#ifndef PROBE_BUDGET_H
-#define PROBE_BUDGET_H
+#ifndef MODEL_PROBE_BUDGET_H
+#define MODEL_PROBE_BUDGET_H
 #include <stdbool.h>
 #include "model/launch_estimates.h"
 #include "model/overhead.h"

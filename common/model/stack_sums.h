@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A number for each call stack, function and name of a thread. */
-#ifndef STACK_SUMS_H
-#define STACK_SUMS_H
+#ifndef MODEL_STACK_SUMS_H
+#define MODEL_STACK_SUMS_H
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"

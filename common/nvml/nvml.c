@@ -50,11 +50,11 @@ struct nvml_process_v2 { unsigned pid; unsigned long long used; unsigned gpu_ins
 	X(utilization, int, nvmlDeviceGetUtilizationRates, (nvml_handle, struct nvml_utilization *))	\
 	X(mig_mode, int, nvmlDeviceGetMigMode, (nvml_handle, unsigned *, unsigned *))		\
 	X(mig, int, nvmlDeviceGetMigDeviceHandleByIndex, (nvml_handle, unsigned, nvml_handle *))	\
-	X(inflight_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
+	X(processes_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
-	X(inflight_v2, int, nvmlDeviceGetComputeRunningProcesses_v2,				\
+	X(processes_v2, int, nvmlDeviceGetComputeRunningProcesses_v2,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
-	X(inflight_v1, int, nvmlDeviceGetComputeRunningProcesses,				\
+	X(processes, int, nvmlDeviceGetComputeRunningProcesses,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v1 *))					\
 	X(mps_v2, int, nvmlDeviceGetMPSComputeRunningProcesses_v2,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))
@@ -197,12 +197,12 @@ static void read_processes(const struct nvml_api *api, struct nvml_found *f, uns
 	unsigned n = NVML_PROCESSES, first = f->nprocesses;
 	nvml_handle handle = f->handles[device];
 
-	if (api->inflight_v2 || api->inflight_v3) {
-		if ((api->inflight_v2 ? api->inflight_v2 : api->inflight_v3)(handle, &n, f->v2))
+	if (api->processes_v2 || api->processes_v3) {
+		if ((api->processes_v2 ? api->processes_v2 : api->processes_v3)(handle, &n, f->v2))
 			n = 0;
 		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
 			add_process(f, first, device, f->v2[i].pid, f->v2[i].used);
-	} else if (api->inflight_v1 && !api->inflight_v1(handle, &n, f->v1)) {
+	} else if (api->processes && !api->processes(handle, &n, f->v1)) {
 		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
 			add_process(f, first, device, f->v1[i].pid, f->v1[i].used);
 	}

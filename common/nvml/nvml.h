@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The GPUs and their processes, as NVIDIA's management library reports them.  Its calls can hang on a faulty GPU, so a
  * helper process makes them. */
-#ifndef NVML_H
-#define NVML_H
+#ifndef NVML_NVML_H
+#define NVML_NVML_H
 #include <stdbool.h>
 #include "proc/helper.h"
 

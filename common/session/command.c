@@ -189,7 +189,7 @@ static _Noreturn void run(const char *text, char **argv, const struct command_us
 		execl("/bin/sh", "sh", "-c", text, (char *)NULL);
 	err = errno;
 	warning(err, "cannot run %s", argv ? *argv : "/bin/sh");
-	_exit(err == ENOENT ? 127 : 126);	/* as sh(1) */
+	_exit(err == ENOENT ? COMMAND_NOT_FOUND : COMMAND_NOT_RUN);
 }
 
 int command_prepare(const char *text, char **argv, const struct command_user *user)
@@ -246,6 +246,11 @@ bool command_ended(void)
 	if (!ended && waitpid(child, &status, WNOHANG) == child)
 		ended = true;
 	return ended;
+}
+
+bool command_killed(void)
+{
+	return command_ended() && (WIFSIGNALED(status) || WEXITSTATUS(status) > 128);
 }
 
 int command_has_signal(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The command of -c. */
-#ifndef COMMAND_H
-#define COMMAND_H
+#ifndef SESSION_COMMAND_H
+#define SESSION_COMMAND_H
 #include <stdbool.h>
 #include "session/user_entry.h"
 
@@ -37,12 +37,19 @@ void command_setenv(const char *name, const char *value);
 /* Return true if the command has ended. */
 bool command_ended(void);
 
+/* Return true if it has ended by a signal, or a shell has whose child did. */
+bool command_killed(void);
+
 /* Returns the process group that the terminal has sent the caught signal to, the command's and the tool's; 0: none. */
 int command_has_signal(void);
 
 /* Sends the command a signal, if it has not ended and does not have it from the terminal: to its process group, if it is
  * in a session of its own.  Returns the group that has it now; 0: none. */
 int command_signal(int sig);
+
+/* The status of shells, env(1) and dynamic linkers if a program cannot be run, or it or a library of
+ * it is not found. */
+enum { COMMAND_NOT_RUN = 126, COMMAND_NOT_FOUND = 127 };
 
 /* Waits for the command to end and returns its exit status, 128 + N if signal N killed it. */
 int command_finish(void);

@@ -28,6 +28,7 @@ struct doctor_row {
 	char *text;
 	struct helper_pool *helpers;
 	const struct filter_options *filter;
+	const int *pids;	/* see check_machine() */
 	struct filter selected;
 	const char *no_filter;	/* why there is no such cgroup */
 };
@@ -222,6 +223,42 @@ static enum verdict check_cuda(struct doctor_row *r)
 	return lib || u.cuda ? OK : LIMITED;
 }
 
+/* Appends more, which it frees, to a list. */
+static void append(char **list, char *more)
+{
+	char *longer = *list ? xprintf("%s; %s", *list, more) : xstrdup(more);
+
+	free(*list);
+	free(more);
+	*list = longer;
+}
+
+/* "Hazards of probes" in cuda-bpf-tools(7), as far as mappings show them. */
+static enum verdict check_hazards(struct doctor_row *r)
+{
+	for (const int *pid = r->pids; *pid; pid++) {
+		struct proc_hazards h;
+		int err = helper_hazards(r->helpers, *pid, &h);
+
+		if (err)
+			append(&r->text, xprintf("process %d: cannot read its mappings: %s", *pid,
+						 strerror(-err)));
+		if (!err && *h.moved)
+			append(&r->text, xprintf("process %d: %s: its text was moved to anonymous "
+						 "memory, where probes miss calls (start the program "
+						 "with --attach inject, or without huge text pages)",
+						 *pid, h.moved));
+		if (!err && h.uprobes)
+			append(&r->text, xprintf("process %d: [uprobes] is mapped until it ends: CRIU "
+						 "cannot dump it (use criu --allow-uprobes, or "
+						 "--attach inject from its start)", *pid));
+	}
+	if (r->text)
+		return LIMITED;
+	r->text = xstrdup("none that the mappings show");
+	return OK;
+}
+
 static enum verdict check_bpftrace(struct doctor_row *r)
 {
 	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
@@ -256,14 +293,14 @@ static const struct { const char *name; enum verdict (*fn)(struct doctor_row *r)
 	{ "processes", check_processes }, { "attaching", check_attach }, { "ring buffer", check_buffer },
 	{ "lockdown", check_lockdown }, { "return probes", check_returns }, { "stacks", check_stacks },
 	{ "cgroups", check_cgroups },
-	{ "CUDA", check_cuda }, { "bpftrace", check_bpftrace },
+	{ "CUDA", check_cuda }, { "bpftrace", check_bpftrace }, { "hazards", check_hazards },
 };
 
-int check_machine(struct helper_pool *l, const struct filter_options *filter)
+int check_machine(struct helper_pool *l, const struct filter_options *filter, const int *pids)
 {
 	static const char *const verdicts[] = { "ok", "limited", "missing" };
 	enum verdict worst = OK;
-	struct doctor_row row = { .helpers = l, .filter = filter };
+	struct doctor_row row = { .helpers = l, .filter = filter, .pids = pids };
 	char *why = filter_read(filter, &row.selected);
 
 	row.no_filter = why;
@@ -271,6 +308,8 @@ int check_machine(struct helper_pool *l, const struct filter_options *filter)
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		enum verdict v;
 
+		if (checks[i].fn == check_hazards && !pids)
+			continue;
 		row.check = checks[i].name;
 		row.text = NULL;
 		v = checks[i].fn(&row);

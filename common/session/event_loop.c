@@ -6,10 +6,12 @@
 #include "base/die.h"
 #include "cli/out.h"
 #include "probe/watch.h"
+#include "session/command.h"
 #include "session/event_loop.h"
 #include "session/gpuprobe.h"
 #include "session/inject.h"
 #include "session/session.h"
+#include "session/session_attach.h"
 #include "session/signals.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
@@ -20,8 +22,11 @@ static const unsigned long long NS_PER_MS = 1000000;
 /* Without events for this long, nothing is expected. */
 static const unsigned long long CALM_NS = 500 * 1000000ull;
 
-/* How long records are handled after a signal, and how many in any case. */
-static const unsigned long long LAST_NS = 700 * 1000000ull;
+/* A command that has got a signal usually ends in less. */
+static const unsigned long long AWAITS_NS = 1000 * 1000000ull;
+
+/* How long records are handled after a signal, and the first ones, of processes that have few. */
+static const unsigned long long LAST_NS = 700 * 1000000ull, FEW_NS = 1200 * 1000000ull;
 enum { LAST_FEW = 4096 };
 
 /* During a wait for something else: keeps the kernel's buffers from overflowing. */
@@ -53,7 +58,7 @@ void event_loop_open(struct event_loop *e, struct session *t)
 		inject_open_queue(t->inject, e->queue, e->ring);
 	else
 		record_queue_open(e->queue, e->ring);
-	signals_catch();
+	signals_catch(t->command);
 }
 
 /* After a signal, a little time is left for all that follows. */
@@ -66,10 +71,37 @@ static void note_stop(struct event_loop *e)
 	helper_pool_end(&e->session->helpers, LAST_NS);
 }
 
-static bool has_time(struct event_loop *e)
+/* The command gets the first signal, and is traced to its end, as by strace(1). */
+static void pass_signal(struct event_loop *e)
+{
+	const struct session *t = e->session;
+	int sig = signal_passed();
+
+	if (!sig)
+		return;
+	if (!e->passed) {
+		process_signalled(&t->processes, false);
+		session_signal(t, sig);
+		e->passed = clock_ns();
+	}
+	if (!e->awaits && !t->live && clock_ns() - e->passed >= AWAITS_NS) {
+		e->awaits = true;
+		note("waiting for the end of '%s' (another signal ends tracing)", t->command);
+	}
+}
+
+/* n: records that have been handled. */
+static bool has_time(struct event_loop *e, int n)
 {
 	note_stop(e);
-	return !e->stopped || clock_ns() < e->stopped + LAST_NS;
+	return !e->stopped || clock_ns() < e->stopped + (n < LAST_FEW ? FEW_NS : LAST_NS);
+}
+
+static void drop_late(void *ctx, unsigned pid, unsigned long n)
+{
+	struct event_loop *e = ctx;
+
+	losses_add(&e->losses, pid, LOST_LATE, n);
 }
 
 /* Programs may write records faster than the tool handles them: in the end, and before the last report,
@@ -84,12 +116,12 @@ static void handle_last(struct event_loop *e)
 		record_queue_fill(e->queue, e->queue->tail + size);
 	if (stopped && record_queue_bytes(e->queue) > RECORD_QUEUE_FEW)
 		record_queue_favor_few(e->queue);
-	while ((n++ < LAST_FEW || n % RECORD_QUEUE_CLOCK || has_time(e)) && record_queue_handle(e->queue, &left))
+	while ((n++ % RECORD_QUEUE_CLOCK || has_time(e, n)) && record_queue_handle(e->queue, &left))
 		;
 	if (!e->stopped)
 		return;
 	record_queue_fill(e->queue, stopped ? RECORD_QUEUE_MAX : e->queue->tail + size);
-	e->lost_then[LOST_LATE] = record_queue_drop(e->queue);
+	e->lost_then[LOST_LATE] = record_queue_drop(e->queue, drop_late, e);
 }
 
 /* Reports after each interval.  Returns true if that was the last one. */
@@ -154,6 +186,7 @@ int event_loop_run(struct event_loop *e)
 	while (!last) {
 		progress_begin(&t->progress);
 		t->progress.hidden = e->stopped || t->live;
+		pass_signal(e);
 		last = signal_caught() || session_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
 		if (!t->gpuprobe) {
@@ -168,6 +201,8 @@ int event_loop_run(struct event_loop *e)
 		last |= !out_flush();
 	}
 	note_stop(e);
+	if (e->passed && command_killed())
+		process_signalled(&t->processes, true);
 	if (t->gpuprobe)
 		gpuprobe_finish(t->gpuprobe, t->probes.pids[0], signal_caught());
 	late = e->lost_then[LOST_LATE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The event loop of every tool: records, intervals and termination. */
-#ifndef EVENT_LOOP_H
-#define EVENT_LOOP_H
+#ifndef SESSION_EVENT_LOOP_H
+#define SESSION_EVENT_LOOP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "session/losses.h"
@@ -31,13 +31,15 @@ struct event_loop {
 	struct session *session;
 	struct record_queue *queue;	/* the session's */
 	unsigned long long happened;	/* when something did, ns */
+	unsigned long long passed;	/* when the command got its signal, ns; 0: not yet */
+	bool awaits;			/* that it is awaited has been reported */
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
  * while a helper process works for the session (proc/helper_pool.h), which a signal cuts short. */
 void event_loop_open(struct event_loop *e, struct session *t);
 
-/* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
+/* Handles records and intervals until Ctrl-C or SIGTERM, with a command the second one, the end of the duration or count, or
  * until the traced processes or the reader of the output end; then handles the remaining records.
  * Returns the signal that ended the loop, or 0. */
 int event_loop_run(struct event_loop *e);

@@ -128,16 +128,23 @@ static void set_ptxas(const char *library)
 	}
 }
 
+static void append(const char *name, const char *word)
+{
+	const char *others = getenv(name);
+	char *all = others && *others ? xprintf("%s:%s", others, word) : xstrdup(word);
+
+	command_setenv(name, all);
+	free(all);
+}
+
 void gpuprobe_begin(const struct gpuprobe *g)
 {
-	const char *others = getenv("LD_PRELOAD");
-	/* sanitizers must be first; and libraries that wrap functions of CUDA go on to ours */
-	char *all = others && *others ? xprintf("%s:%s", others, g->library) : xstrdup(g->library);
-
-	command_setenv("LD_PRELOAD", all);
+	/* libraries that wrap functions of CUDA go on to ours */
+	append("LD_PRELOAD", g->library);
+	/* else AddressSanitizer ends a program in which any library is before its own */
+	append("ASAN_OPTIONS", "verify_asan_link_order=0");
 	command_setenv(GPUPROBE_SOCKET, g->peers.peers.name);
 	set_ptxas(g->library);
-	free(all);
 }
 
 void gpuprobe_serve(struct gpuprobe *g)
@@ -145,12 +152,17 @@ void gpuprobe_serve(struct gpuprobe *g)
 	gpuprobe_peers_poll(&g->peers, POLL_MS);
 }
 
+void gpuprobe_signal(const struct gpuprobe *g, int pid, int sig)
+{
+	gpuprobe_peers_signal(&g->peers, sig, pid, command_signal(sig));
+}
+
 void gpuprobe_finish(struct gpuprobe *g, int pid, int sig)
 {
 	unsigned long long begun = clock_ns(), end = begun + LAST_NS;
 
 	if (sig) {
-		gpuprobe_peers_signal(&g->peers, sig, pid, command_signal(sig));
+		gpuprobe_signal(g, pid, sig);
 		end = begun + SIGNAL_MS * NS_PER_MS;
 	}
 	while (clock_ns() < end) {

@@ -71,6 +71,9 @@ void gpuprobe_begin(const struct gpuprobe *g);
 /* Handles what processes send, for some milliseconds. */
 void gpuprobe_serve(struct gpuprobe *g);
 
+/* Sends the command, whose pid that is, and its processes a signal. */
+void gpuprobe_signal(const struct gpuprobe *g, int pid, int sig);
+
 /* Call after the loop: sends the command, whose pid that is, and its processes a signal, unless 0, and handles what they had
  * sent, and what those send that the signal ends. */
 void gpuprobe_finish(struct gpuprobe *g, int pid, int sig);

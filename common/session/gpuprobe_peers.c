@@ -194,7 +194,7 @@ static bool accept_peers(struct gpuprobe_peers *p)
 	int fd;
 
 	for (int i = 0; i < BACKLOG; i++) {
-		fd = peers_accept(p->peers.fd, &who);
+		fd = peers_accept(&p->peers, p->peers.fd, &who);
 		if (fd < 0)
 			return any;
 		add(p, fd, &who);

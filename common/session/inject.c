@@ -329,10 +329,17 @@ static void warn_unread(struct inject *in, int pid)
 	free(why);
 }
 
-/* Records come first: see on_message(). */
+/* Stacks in the queue are of the mappings before, and other records drop those of a process.  In ask() the tool does not print
+ * yet: they wait. */
+static void handle_records(struct inject *in)
+{
+	if (!in->asks)
+		record_queue_handle_some(in->queue);
+}
+
 static void rescan(struct inject *in, int pid)
 {
-	record_queue_handle_some(in->queue);
+	handle_records(in);
 	if (!in->session->finishing)
 		session_scan_new(in->session, pid);
 }
@@ -361,8 +368,7 @@ static bool on_message(void *ctx, int pid, const struct inject_message *m)
 			rescan(in, pid);
 		return true;
 	}
-	/* stacks in the queue are of the mappings before, and other records drop those of a process */
-	record_queue_handle_some(in->queue);
+	handle_records(in);
 	if (in->session->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
 	if (m->head.kind == INJECT_CHANGED) {
@@ -386,6 +392,7 @@ static void ask(struct inject *in)
 {
 	const struct timespec pause = { 0, 1000000 };
 
+	in->asks = true;
 	resident_ask(in->resident, in->library, &in->peers);
 	for (int ms = 0; ms < CONNECT_MS && in->resident->processes.waits && !signal_caught() && !session_ended(in->session); ms++) {
 		inject_memory_tick(&in->memory);
@@ -393,6 +400,7 @@ static void ask(struct inject *in)
 		resident_tick(in->resident);
 		nanosleep(&pause, NULL);
 	}
+	in->asks = false;
 	if (in->session->verbose && in->resident->processes.waits)
 		note("%d of the processes make no CUDA calls: they connect with the next one", in->resident->processes.waits);
 }
@@ -467,13 +475,18 @@ void inject_serve(struct inject *in)
 		in->looked = clock_ns();
 }
 
+void inject_signal(const struct inject *in, int sig)
+{
+	inject_peers_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
+}
+
 void inject_end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory, in->resident);
 	resident_close(in->resident);
 	in->resident = NULL;
 	if (sig && in->session->command)
-		inject_peers_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
+		inject_signal(in, sig);
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
 		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,

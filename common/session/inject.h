@@ -2,8 +2,8 @@
 /* --attach inject: the dynamic linker loads the tool's probes into the programs of the command (rtld-audit(7)), which
  * write into maps in memory that they share with the tool: abi/inject.h.  It takes no privilege, and no kernel that can
  * trace. */
-#ifndef INJECT_H
-#define INJECT_H
+#ifndef SESSION_INJECT_H
+#define SESSION_INJECT_H
 #include "session/inject_memory.h"
 #include "session/inject_peers.h"
 
@@ -34,6 +34,7 @@ struct inject {
 	struct inject_events events;
 	const char *left, *ended;	/* programs for a thread that has ended before its process, and for a process; or NULL */
 	unsigned long long looked, named, turned;	/* when threads were last checked for it, ns */
+	bool asks;		/* running programs to connect, before the tool prints */
 	bool read;		/* tried whether programs' memory can be read */
 	struct record_queue *queue;
 	unsigned printed;	/* messages of programs */
@@ -64,6 +65,9 @@ void inject_serve(struct inject *in);
 
 /* Return true if it is to be called again soon. */
 bool inject_is_busy(const struct inject *in);
+
+/* Sends the command and its processes a signal. */
+void inject_signal(const struct inject *in, int sig);
 
 /* The probes do nothing any more.  Sends the command, if there is one, and its processes a signal, unless 0. */
 void inject_end(struct inject *in, int sig);

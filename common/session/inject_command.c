@@ -22,6 +22,8 @@
 #include "session/command.h"
 #include "session/inject_command.h"
 
+enum { STATIC_TLS_ADDED = 2048 };	/* bytes, of each thread's stack */
+
 /* Scripts whose interpreters are scripts. */
 enum { DEPTH = 4 };
 
@@ -251,6 +253,25 @@ bool inject_library_is_used(const char *library)
 	return yes;
 }
 
+/* With an audit library the program's libraries take static TLS from the surplus for dlopen().  One
+ * that needs more than this is executed again: tools/inject/static_tls.c. */
+static void static_tls_set(void)
+{
+	static const char name[] = STATIC_TLS_TUNABLE;
+	const char *list = getenv("GLIBC_TUNABLES");
+	unsigned long bytes = STATIC_TLS_DEFAULT;
+	char *entry;
+
+	for (const char *at = list; at && *at; at += *at == ':') {
+		if (!strncmp(at, name, strlen(name)))
+			bytes = strtoul(at + strlen(name), NULL, 0);
+		at = strchrnul(at, ':');
+	}
+	entry = xprintf("%s%lu", name, bytes + STATIC_TLS_ADDED);
+	set("GLIBC_TUNABLES", ':', name, entry);
+	free(entry);
+}
+
 void inject_library_set(const char *library, const char *socket)
 {
 	char *begins = entry_of(library), *entry = xprintf("%s%s", begins, socket);
@@ -260,6 +281,7 @@ void inject_library_set(const char *library, const char *socket)
 	 * is named twice would be loaded twice, and count everything twice. */
 	set("LD_AUDIT", ':', library, library);
 	set(INJECT_SOCKETS, ' ', begins, entry);
+	static_tls_set();
 	free(entry);
 	free(begins);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runs the probes' other programs for threads of the command: what each is doing, and what one left that has ended.  They
  * read what programs have written, so a helper process without privileges does it. */
-#ifndef INJECT_EACH_H
-#define INJECT_EACH_H
+#ifndef SESSION_INJECT_EACH_H
+#define SESSION_INJECT_EACH_H
 #include <linux/types.h>
 #include <stddef.h>
 #include "proc/helper.h"

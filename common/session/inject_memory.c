@@ -196,7 +196,7 @@ static struct shmmap_function *list_functions(const struct probes *p, int *n)
 		unsigned flags = (fn.returns ? INJECT_RETURNS : 0) | (fn.outermost ? INJECT_OUTERMOST : 0) | stack_flags(fn.name);
 
 		if (is_wanted(p, &fn))
-			list[(*n)++] = (struct shmmap_function){ fn.name, id, fn.lib, flags };
+			list[(*n)++] = (struct shmmap_function){ fn.form ? fn.form : fn.name, id, fn.lib, flags };
 		if (from)
 			list[(*n)++] = (struct shmmap_function){ from, id, fn.lib, flags };
 	}

@@ -193,7 +193,7 @@ static int accept_any(struct inject_peers *p, struct ucred *who)
 	int fd = -1;
 
 	for (int i = 0; i < p->nsockets && fd < 0; i++)
-		fd = peers_accept(p->sockets[p->turn++ % p->nsockets], who);
+		fd = peers_accept(&p->peers, p->sockets[p->turn++ % p->nsockets], who);
 	return fd;
 }
 
@@ -309,7 +309,7 @@ static void serve_awaiting(struct inject_peers *p)
 	struct ucred who;
 	int fd;
 
-	while (clock_ns() < end && (fd = peers_accept(p->awaits, &who)) >= 0) {
+	while (clock_ns() < end && (fd = peers_accept(&p->peers, p->awaits, &who)) >= 0) {
 		if (who.uid == p->peers.user && who.pid > 0)
 			p->came(p->ctx, who.pid);
 		close(fd);

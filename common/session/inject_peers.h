@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The programs of the command that have connected (abi/inject.h), and their processes.  Each program sends messages on a
  * connection and waits for the answers.  What they send is untrusted. */
-#ifndef INJECT_PEERS_H
-#define INJECT_PEERS_H
+#ifndef SESSION_INJECT_PEERS_H
+#define SESSION_INJECT_PEERS_H
 #include <stdbool.h>
 #include <sys/types.h>
 #include "abi/inject.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The screen of a tool with a live table.  Inline: only such a tool needs ncurses. */
-#ifndef LIVE_H
-#define LIVE_H
+#ifndef SESSION_LIVE_H
+#define SESSION_LIVE_H
 #include <unistd.h>
 #include "cli/top_screen.h"
 #include "session/event_loop.h"

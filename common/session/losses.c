@@ -9,6 +9,7 @@
 #include "bpf/map_backend.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "proc/proc.h"
 #include "session/losses.h"
 #include "sym/stack_losses.h"
 
@@ -23,13 +24,27 @@ static int largest_first(const void *a, const void *b)
 	return p->key.pid < q->key.pid ? -1 : p->key.pid > q->key.pid;
 }
 
+void losses_add(struct losses *l, unsigned pid, enum lost why, unsigned long long n)
+{
+	struct loss *loss;
+
+	if (l->n == LOST_PROCESSES)
+		return;
+	l->list = xrealloc(l->list, l->n + 1, sizeof(*l->list));
+	loss = &l->list[l->n++];
+	*loss = (struct loss){ .key = { pid, why }, .count.n = n };
+	if (!proc_comm(pid, loss->count.comm))
+		strcpy(loss->count.comm, "?");
+}
+
 void losses_read(struct losses *l, const struct bpf_map *map)
 {
+	const size_t most = l->n + LOST_PROCESSES;
 	struct lost_key *last = NULL;
 	struct loss *loss;
 
-	l->list = xcalloc(LOST_PROCESSES, sizeof(*l->list));
-	while (l->n < LOST_PROCESSES) {
+	l->list = xrealloc(l->list, most, sizeof(*l->list));
+	while (l->n < most) {
 		loss = &l->list[l->n];
 		if (bmap_next(map, last, &loss->key))
 			break;
@@ -93,7 +108,7 @@ struct lost_row {
 	unsigned long long lost, stacks;
 	int pid;
 	const char *comm;
-	struct out_print processes;
+	struct out_print processes, reasons;
 };
 
 #define AT(f) offsetof(struct lost_row, f)
@@ -129,23 +144,29 @@ void losses_free(struct losses *l)
 
 OUT_WORD(row_type, "lost");
 
-enum { STACKS = 3 };
+enum { STACKS = 3, REASONS };
 static const struct field all_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &row_type, 0 },	/* the last line, if anything was lost */
 	{ "lost", NULL, 0, OUT_UINT, AT(lost) },	/* records, calls and other losses in all */
 	{ "processes", NULL, 0, OUT_PRINT, AT(processes) },	/* array of process: most losses first, at most 1024 */
 	[STACKS] = { "incomplete_stacks", NULL, 0, OUT_UINT, AT(stacks) },	/* if any: call stacks with notes */
+	[REASONS] = { "incomplete_by", NULL, 0, OUT_PRINT, AT(reasons) },	/* if any: object: by reason */
 	{ 0 }
 };
 
-static void print_json(const struct losses *l, unsigned long long total, unsigned long long stacks)
+static void print_json(const struct losses *l, unsigned long long total,
+		       const struct stack_losses *stacks)
 {
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 
 	memcpy(fields, all_fields, sizeof(fields));
-	if (!stacks)
-		fields[STACKS].key = NULL;
-	out_row(fields, &(struct lost_row){ .lost = total, .processes = { processes_json, l }, .stacks = stacks });
+	if (!stacks->stacks)
+		fields[STACKS].key = fields[REASONS].key = NULL;
+	out_row(fields, &(struct lost_row){
+		.lost = total, .processes = { processes_json, l },
+		.stacks = stacks->stacks,
+		.reasons = { stack_losses_json, stacks },
+	});
 }
 
 /* A loss of one and of several things, and what follows. */
@@ -178,8 +199,8 @@ void losses_print(struct losses *l, const unsigned long long *lost, const struct
 		free(who);
 	}
 	stack_losses_warn(stacks);
-	if (out_is_json() && (total || (stacks && stacks->stacks)))
-		print_json(l, total, stacks ? stacks->stacks : 0);
+	if (out_is_json() && (total || stacks->stacks))
+		print_json(l, total, stacks);
 	losses_free(l);
 	out_flush();
 }

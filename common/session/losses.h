@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a tool's probes lost, and what each process lost: the last thing that a tool says. */
-#ifndef LOSSES_H
-#define LOSSES_H
+#ifndef SESSION_LOSSES_H
+#define SESSION_LOSSES_H
 #include <stddef.h>
 #include "abi/lost.h"
 
@@ -19,11 +19,14 @@ struct losses {			/* starts zeroed */
 	size_t n;
 };
 
+/* Adds what one process lost otherwise; call it before losses_read(). */
+void losses_add(struct losses *l, unsigned pid, enum lost why, unsigned long long n);
+
 /* Reads the map lost_by. */
 void losses_read(struct losses *l, const struct bpf_map *map);
 
-/* Prints what was lost, if anything, by enum lost, and by which processes, and how many call stacks (NULL: none were
- * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
+/* Prints what was lost, if anything, by enum lost, and by which processes, and how many call stacks
+ * are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
 void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
 
 void losses_free(struct losses *l);

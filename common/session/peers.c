@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "base/overflow_uid.h"
 #include "proc/proc.h"
 #include "session/peers.h"
 
@@ -45,10 +46,33 @@ int peers_listen_as(const struct peers *p, const char *name)
 	return -1;
 }
 
+static void text_read(const char *path, char *text, int size)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(text, size, f))
+		*text = 0;
+	if (f)
+		fclose(f);
+}
+
+static void users_read(struct users *u)
+{
+	char map[USERS_FILE], overflow[USERS_FILE];
+
+	text_read(UID_MAP_FILE, map, sizeof(map));
+	text_read(OVERFLOW_UID_FILE, overflow, sizeof(overflow));
+	*u = (struct users){ users_overflow(overflow), users_all_mapped(map) };
+}
+
 void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own)
 {
 	unsigned long long random;
 
+	users_read(&p->users);
+	if (!users_told_apart(&p->users, p->user))
+		die(0, "UID %u is the overflow UID of this user namespace: users cannot be told "
+		       "apart (map them)", p->user);
 	/* the name is no secret, but who can predict it can take it first */
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		die(errno, "cannot get random numbers");
@@ -79,12 +103,13 @@ int peers_listen(const struct peers *p, int net)
 	return fd;
 }
 
-int peers_accept(int socket, struct ucred *who)
+int peers_accept(const struct peers *p, int socket, struct ucred *who)
 {
 	int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	socklen_t n = sizeof(*who);
 
-	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &n))
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &n) ||
+	    !users_told_apart(&p->users, who->uid))
 		*who = (struct ucred){ 0, -1, -1 };
 	return fd;
 }

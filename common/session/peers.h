@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A Unix socket on which the tool listens for processes of the command: that of --attach inject (inject_peers.h) and that
  * of GPU probes (gpuprobe_peers.h). */
-#ifndef PEERS_H
-#define PEERS_H
+#ifndef SESSION_PEERS_H
+#define SESSION_PEERS_H
 #include <stdbool.h>
 #include <sys/types.h>
+#include "base/overflow_uid.h"
 
 struct ucred;
 
@@ -16,6 +17,7 @@ struct peers {
 	int fd;			/* listens */
 	int type, backlog;
 	char name[64];		/* of the socket, abstract */
+	struct users users;	/* of the tool's user namespace */
 	unsigned n, most;	/* connected; as many as there may be */
 	bool full;		/* that was reached, and reported */
 };
@@ -33,8 +35,8 @@ int peers_listen(const struct peers *p, int net);
 int peers_listen_as(const struct peers *p, const char *name);
 
 /* Returns a new connection to a socket that listens, which does not block, and whose it is (pid 0: not visible from here, or
- * unknown); -1: none. */
-int peers_accept(int socket, struct ucred *who);
+ * unknown; uid -1: a user who cannot be told from others, or unknown); -1: none. */
+int peers_accept(const struct peers *p, int socket, struct ucred *who);
 
 /* Return true if there is room for one more; the first time that there is none, warns. */
 bool peers_has_room(struct peers *p);

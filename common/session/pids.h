@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The processes of -p. */
-#ifndef PIDS_H
-#define PIDS_H
+#ifndef SESSION_PIDS_H
+#define SESSION_PIDS_H
 #include <stdbool.h>
 
 struct pids {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What reports say of processes that used CUDA before tracing began. */
-#ifndef PREEXISTING_H
-#define PREEXISTING_H
+#ifndef SESSION_PREEXISTING_H
+#define SESSION_PREEXISTING_H
 
 struct process_table;
 

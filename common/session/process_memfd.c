@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "base/util.h"
+#include "proc/living.h"
 #include "proc/proc.h"
 #include "session/process_memfd.h"
 #include "session/signals.h"
@@ -86,7 +87,7 @@ int process_memfd_open(int pid, long long mount, const char *name, long bytes)
 
 	if (!proc_rights(pid, &rights))
 		return -1;
-	path = xprintf("/proc/%d/fd", pid);
+	path = xprintf("/proc/%d/fd", proc_living(pid));
 	dir = opendir(path);
 	free(path);
 	if (!dir)

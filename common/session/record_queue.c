@@ -286,13 +286,29 @@ void record_queue_favor_few(struct record_queue *q)
 	}
 }
 
-unsigned long record_queue_drop(struct record_queue *q)
+static int most_first(const struct sender *a, const struct sender *b)
 {
+	return (a->n < b->n) - (a->n > b->n);
+}
+
+unsigned long record_queue_drop(struct record_queue *q,
+				void (*fn)(void *ctx, unsigned pid, unsigned long n), void *ctx)
+{
+	struct sender *senders = NULL, *s, *next;
+	const char *record;
 	unsigned long n = 0;
 	size_t size;
 
-	while (next_record(q, &size))
+	while ((record = next_record(q, &size))) {
+		sender_of(&senders, record)->n++;
 		n++;
+	}
+	HASH_SORT(senders, most_first);
+	HASH_ITER(hh, senders, s, next) {
+		fn(ctx, s->pid, s->n);
+		HASH_DEL(senders, s);
+		free(s);
+	}
 	return n;
 }
 

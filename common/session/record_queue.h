@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Records of the ring buffer, which begin with a struct record, that wait to be handled.  They are taken
  * out of the ring buffer also while the tool waits for something else, so that it does not overflow. */
-#ifndef RECORD_QUEUE_H
-#define RECORD_QUEUE_H
+#ifndef SESSION_RECORD_QUEUE_H
+#define SESSION_RECORD_QUEUE_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -71,8 +71,10 @@ size_t record_queue_bytes(const struct record_queue *q);
  * each process's own stay in order.  Call it when there may be no time for all of them. */
 void record_queue_favor_few(struct record_queue *q);
 
-/* Returns how many records are left in the queue, and drops them. */
-unsigned long record_queue_drop(struct record_queue *q);
+/* Returns how many records are left in the queue, and drops them.  Calls fn for each process that
+ * has some, the process with most of them first. */
+unsigned long record_queue_drop(struct record_queue *q,
+				void (*fn)(void *ctx, unsigned pid, unsigned long n), void *ctx);
 
 /* Returns a descriptor that becomes readable when a program wakes the reader; -1 without a ring. */
 int record_queue_fd(const struct record_queue *q);

@@ -22,18 +22,21 @@
 unsigned long long resident_library_stamp(const char *library)
 {
 	int fd = proc_open_file(library);
-	const Elf64_Phdr *load;
 	struct elf_file f;
 	unsigned long long stamp = 0;
-	void *segment;
 
 	if (fd < 0 || elf_file_open(&f, fd))
 		die(0, "cannot read %s", library);
-	load = elf_file_segment(&f, PT_LOAD);
-	segment = load ? elf_bytes_part(&f.bytes, load->p_offset, load->p_filesz) : NULL;
-	if (segment)
-		stamp = resident_stamp(segment, load->p_filesz);
-	free(segment);
+	for (size_t i = 0; i < f.nsegments; i++) {
+		const Elf64_Phdr *load = &f.segments[i];
+		void *segment = NULL;
+
+		if (load->p_type == PT_LOAD)
+			segment = elf_bytes_part(&f.bytes, load->p_offset, load->p_filesz);
+		if (segment)
+			stamp = resident_stamp_add(stamp, segment, load->p_filesz);
+		free(segment);
+	}
 	elf_file_close(&f);
 	close(fd);
 	return stamp;

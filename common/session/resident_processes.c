@@ -12,6 +12,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "proc/cgroup.h"
+#include "proc/living.h"
 #include "session/inject_peers.h"
 #include "session/process_memfd.h"
 #include "session/resident_processes.h"
@@ -38,7 +39,7 @@ static ino_t namespace_of(int pid, const char *kind)
 	struct stat st;
 
 	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", proc_living(pid), kind);
 	else
 		snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
 	return stat(path, &st) ? 0 : st.st_ino;
@@ -137,7 +138,7 @@ static char *net_add(struct resident_processes *r, int pid, ino_t *ino)
 	*ino = net.ino == namespace_of(0, "net") ? 0 : net.ino;
 	if (!*ino || net_find(r, *ino))
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", proc_living(pid));
 	net.ns = open(path, O_RDONLY | O_CLOEXEC);
 	if (net.ns < 0 || (r->peers && !net_listen(r, &net)))
 		return net_refusal(pid);
@@ -320,7 +321,10 @@ static const char *refusal(unsigned why)
 	case RESIDENT_FILTERED:
 		return "it has a seccomp filter, under which it cannot connect";
 	case RESIDENT_NO_LIBRARY:
-		return "its resident library is of another build than this tool: restart it with this one's";
+		return "its resident library is of another build than this tool, or its folder has "
+		       "changed: restart it with this one's";
+	case RESIDENT_MOVED:
+		return "it has another root directory than when it started";
 	default:
 		return "it could not connect to the tool";
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The processes that are asked to connect to the tool, by their memory (session/resident_memory.h): which can be, and which
  * refuse. */
-#ifndef RESIDENT_PROCESSES_H
-#define RESIDENT_PROCESSES_H
+#ifndef SESSION_RESIDENT_PROCESSES_H
+#define SESSION_RESIDENT_PROCESSES_H
 #include <stdbool.h>
 #include <sys/types.h>
 #include "proc/proc.h"

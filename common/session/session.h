@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The traced processes and the probes in their CUDA functions, both those mapped now and those
  * mapped later. */
-#ifndef SESSION_H
-#define SESSION_H
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
 #include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
@@ -17,6 +17,7 @@
 #include "session/filter.h"
 #include "session/pids.h"
 #include "session/record_queue.h"
+#include "sym/stack_losses.h"
 
 struct bpf_object;
 struct gpuprobe;
@@ -54,6 +55,8 @@ struct session {
 	struct process_table processes;
 	struct progress progress;	/* of long waits before tracing and at the end */
 	bool watching, attached, finishing;
+	int renewed_pid;	/* has new links since its exec by another thread */
+	struct proc_identity renewed;
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list: what is probed, and what is skipped and why */
@@ -62,6 +65,7 @@ struct session {
 	uid_t traced_user;	/* whose processes the command's are; or those that have inject/resident.so */
 	bool needs_kernel;	/* set by the tool's check(): its options need USDT probes */
 	bool stacks;		/* the tool's programs take call stacks */
+	struct stack_losses stack_losses;	/* those of syms, and of calls in flight */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
 	struct record_queue records;	/* opened by event_loop_open() */
@@ -183,6 +187,9 @@ void session_device_begin(const struct session *t, const struct bpf_object *obj)
 
 /* Warns of calls that were left out because their device is unknown. */
 void session_device_losses(const struct bpf_object *obj);
+
+/* Returns why libbpf could not load BPF programs: err, or the reason that it drops if it cannot read the kernel's types. */
+int session_load_error(int err);
 
 /* Following the mappings of the traced processes. */
 

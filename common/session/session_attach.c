@@ -367,6 +367,16 @@ static void warn_unmatched(const struct session *t)
 	free(text);
 }
 
+void session_signal(const struct session *t, int sig)
+{
+	if (t->gpuprobe)
+		gpuprobe_signal(t->gpuprobe, t->probes.pids[0], sig);
+	if (t->inject)
+		inject_signal(t->inject, sig);
+	if (t->probes.watch)
+		watch_signal(t->probes.watch, sig, command_has_signal());
+}
+
 static void detach(struct session *t, int sig, long ms)
 {
 	struct probes *p = &t->probes;
@@ -402,6 +412,20 @@ static int finish_gpuprobe(const struct session *t, int sig)
 	return EXIT_FAILURE;
 }
 
+/* The command has ended without a function to trace. */
+static void warn_unused(const struct session *t, int status)
+{
+	if (t->probes.cuda)
+		warning(0, "the command used CUDA, but its libraries have none of the functions to "
+			"trace (see --list)");
+	else if (status == COMMAND_NOT_RUN || status == COMMAND_NOT_FOUND)
+		warning(0, "the command ended with status %d: a program could not be started; no "
+			"CUDA library was used", status);
+	else
+		warning(0, "the command used no CUDA library: nothing to trace%s", t->inject ?
+			"; a runtime that is linked in is seen once it loads the driver" : "");
+}
+
 int session_finish(struct session *t, int sig, long ms)
 {
 	bool complete = t->command && command_ended();
@@ -411,16 +435,16 @@ int session_finish(struct session *t, int sig, long ms)
 	if (t->gpuprobe)
 		return finish_gpuprobe(t, sig);
 	detach(t, sig, ms);
+	if (t->command)
+		status = finish_command(t, sig);
+	if (!status && !p->nfiles && p->starved)	/* there was a message */
+		status = EXIT_FAILURE;
 	if (!t->command)
-		return 0;
-	status = finish_command(t, sig);
+		return status;
 	if (t->list)
 		probe_list_print(&t->found);
 	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
-		warning(0, p->cuda ? "the command used CUDA, but its libraries have none of the functions to "
-			"trace (see --list)" : t->inject ? "the command used no CUDA library: nothing to trace; a runtime "
-			"that is linked in is seen once it loads the driver" :
-			"the command used no CUDA library: nothing to trace");
+		warn_unused(t, status);
 	else if (p->nfiles && complete && !t->matched && filter_is_set(&t->selected))
 		warn_unmatched(t);
 	probe_list_free(&t->found);

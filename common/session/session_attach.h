@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Chooses how the probes of a session are attached, attaches them, and detaches them at the end. */
-#ifndef SESSION_ATTACH_H
-#define SESSION_ATTACH_H
+#ifndef SESSION_SESSION_ATTACH_H
+#define SESSION_SESSION_ATTACH_H
 
 struct probe_source;
 struct session;
@@ -18,6 +18,9 @@ void session_choose_functions(struct session *t, const struct probe_source *sour
  * the command.  With --list and no command, prints the list of probes and exits.  Exits with status 3 if a process given
  * with -p has no CUDA functions. */
 void session_attach(struct session *t);
+
+/* Sends a signal to the command and its processes, except those that have it from the terminal; they stay traced. */
+void session_signal(const struct session *t, int sig);
 
 /* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the command
  * sig, unless 0, and waits for it: with sig for less than half a second.  Returns the status to exit

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
@@ -64,13 +65,20 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		gpuprobe_config(tool->gpuprobe, &config);
 }
 
+/* Without it, a command would seem to use no CUDA library. */
+static void check_proc(void)
+{
+	if (access("/proc/self/status", R_OK))
+		die(0, "cannot read /proc/self/status: %s (mount -t proc proc /proc)", strerror(errno));
+}
+
 /* libbpf caches the number, so that per-CPU code need not check for an error. */
 static void check_cpus(void)
 {
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1)
-		die(cpus, "cannot determine the number of CPUs");
+		die(0, "cannot read /sys/devices/system/cpu/possible: %s (mount -t sysfs sysfs /sys)", strerror(-cpus));
 }
 
 /* Each map and program takes a descriptor; without one, libbpf reports "Invalid argument" for some. */
@@ -108,7 +116,7 @@ static void make(const struct tool *tool, struct bpf_object_skeleton *skel, unsi
 	}
 	check_descriptors(*skel->obj);
 	if (bpf_object__load_skeleton(skel))
-		die(errno, "cannot load the BPF programs");
+		die(session_load_error(-errno), "cannot load the BPF programs");
 }
 
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, unsigned *classes)
@@ -210,16 +218,19 @@ static int trace(const struct tool *tool)
 	return sig;
 }
 
-/* --check, regardless of the other options. */
+/* --check, regardless of the other options but -p. */
 static int check(struct session *t)
 {
+	struct pids pids = { 0 };
 	int status;
 
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	t->helpers.limit = HELPER_START;
 	t->helpers.asked_for = true;
-	status = check_machine(&t->helpers, &t->filter);
+	if (t->pid_list)
+		pids = pids_open(t->pid_list);
+	status = check_machine(&t->helpers, &t->filter, pids.pids);
 	helper_pool_free(&t->helpers);
 	return status;
 }
@@ -235,6 +246,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	int sig, status;
 
 	read_options(tool, argc, argv);
+	check_proc();
 	if (tool->session->check)
 		return check(tool->session);
 	list = tool->session->list;
@@ -268,7 +280,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (list)
 		losses_free(&events->losses);
 	else
-		losses_print(&events->losses, events->lost_then, syms_losses(tool->session->syms));
+		losses_print(&events->losses, events->lost_then, &tool->session->stack_losses);
 	if (tool->devices && !list)
 		session_device_losses(*skel->obj);
 	if (tool->close)

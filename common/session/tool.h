@@ -4,8 +4,8 @@
  *
  * There are three back ends: the kernel runs the tool's BPF programs; with --attach inject, the processes of the command do
  * (inject.h); and GPU probe tools have no such programs, but probes in kernels (gpuprobe.h). */
-#ifndef TOOL_H
-#define TOOL_H
+#ifndef SESSION_TOOL_H
+#define SESSION_TOOL_H
 #include <stdbool.h>
 #include "abi/stack_frames.h"	/* struct stack_config, which skeletons have */
 #include "cli/opt.h"

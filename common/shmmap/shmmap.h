@@ -4,8 +4,8 @@
  * Compiled twice: for the tool, and freestanding for the library in the traced programs (tools/inject), where nothing
  * may be called that is not in this folder.  Nothing here allocates memory or blocks.  Whatever the memory has, no
  * function reads or writes outside it, or loops forever. */
-#ifndef SHMMAP_H
-#define SHMMAP_H
+#ifndef SHMMAP_SHMMAP_H
+#define SHMMAP_SHMMAP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/inject.h"

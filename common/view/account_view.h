@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The account of a process's memory (model/account.h), as text and JSON. */
-#ifndef ACCOUNT_VIEW_H
-#define ACCOUNT_VIEW_H
+#ifndef VIEW_ACCOUNT_VIEW_H
+#define VIEW_ACCOUNT_VIEW_H
 #include <stdbool.h>
 
 struct mem_process;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints the calls of a function as text, with histograms, on standard output. */
-#ifndef CALL_VIEW_H
-#define CALL_VIEW_H
+#ifndef VIEW_CALL_VIEW_H
+#define VIEW_CALL_VIEW_H
 
 struct call_stats;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A timeline that Perfetto and chrome://tracing open: the Trace Event Format, a JSON array of events,
  * https://chromium.googlesource.com/catapult, docs/trace-event-format */
-#ifndef CHROME_H
-#define CHROME_H
+#ifndef VIEW_CHROME_H
+#define VIEW_CHROME_H
 #include <stdbool.h>
 #include <stdio.h>
 

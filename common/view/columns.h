@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Turns fields on and off by their JSON keys, for options that several tools have. */
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#ifndef VIEW_COLUMNS_H
+#define VIEW_COLUMNS_H
 #include <stdbool.h>
 #include "abi/stream.h"
 #include "api/cuda_fn.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What GPU probe tools print alike: sites, and notes at the end. */
-#ifndef GPUPROBE_VIEW_H
-#define GPUPROBE_VIEW_H
+#ifndef VIEW_GPUPROBE_VIEW_H
+#define VIEW_GPUPROBE_VIEW_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "model/gpuprobe_modules.h"

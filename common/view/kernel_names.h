@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Names of kernels in options and rows. */
-#ifndef KERNEL_NAMES_H
-#define KERNEL_NAMES_H
+#ifndef VIEW_KERNEL_NAMES_H
+#define VIEW_KERNEL_NAMES_H
 #include "cli/field.h"
 #include "cli/opt.h"
 

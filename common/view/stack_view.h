@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Call stacks in the output. */
-#ifndef STACK_VIEW_H
-#define STACK_VIEW_H
+#ifndef VIEW_STACK_VIEW_H
+#define VIEW_STACK_VIEW_H
 #include <stdio.h>
 #include "cli/field.h"
 

@@ -211,12 +211,15 @@ void gpuprobe_context_gone(CUcontext ctx)
 	pthread_mutex_unlock(&once.lock);
 }
 
-static struct timespec deadline(void)
+static struct timespec deadline(const struct gpuprobe *state, clockid_t clock)
 {
+	const long ns = (state->late ? GPUPROBE_BRIEF_MS : GPUPROBE_WAIT_MS) * 1000000l;
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += GPUPROBE_WAIT_MS / 1000;
+	clock_gettime(clock, &t);
+	t.tv_nsec += ns;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
 	return t;
 }
 
@@ -233,19 +236,21 @@ static bool wait_done(struct gpuprobe *state, const struct timespec *until)
 
 void gpuprobe_wait(struct gpuprobe *state, const unsigned long *served, unsigned long wanted)
 {
-	struct timespec until = deadline();
+	struct timespec until = deadline(state, CLOCK_MONOTONIC);
 
 	pthread_cond_signal(&state->wake);
 	while (*served < wanted && !state->over && wait_done(state, &until))
 		;
+	state->late = *served < wanted;
 }
 
 void gpuprobe_wait_idle(struct gpuprobe *state, const bool *busy)
 {
-	struct timespec until = deadline();
+	struct timespec until = deadline(state, CLOCK_MONOTONIC);
 
 	while (*busy && !state->over && wait_done(state, &until))
 		;
+	state->late |= *busy;
 }
 
 void gpuprobe_end(void)
@@ -258,8 +263,7 @@ void gpuprobe_end(void)
 	if (!state || getpid() != state->pid)
 		return;
 	STORE(once.state, NULL);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += GPUPROBE_WAIT_MS / 1000;
+	until = deadline(state, CLOCK_REALTIME);
 	/* a signal handler may exit inside a wrapper that holds the mutex */
 	if (!pthread_mutex_timedlock(&state->lock, &until)) {
 		state->ending = true;

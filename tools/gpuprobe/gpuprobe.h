@@ -4,8 +4,8 @@
  *
  * One mutex guards the lists; it is never held in a call of the driver.  Only the library's own thread sends, reads
  * device memory, and frees modules. */
-#ifndef GPUPROBE_STATE_H
-#define GPUPROBE_STATE_H
+#ifndef GPUPROBE_GPUPROBE_H
+#define GPUPROBE_GPUPROBE_H
 #include <pthread.h>
 #include <stdbool.h>
 #include "abi/gpuprobe.h"
@@ -32,11 +32,14 @@ struct gpuprobe {
 	struct nvrtc nvrtc;
 	unsigned long wanted, served;	/* readings of all modules */
 	unsigned long ranges_wanted, ranges_served;	/* updates of ranges.h */
+	bool late;			/* a wait has taken GPUPROBE_WAIT_MS */
 	bool ending;			/* the wanted reading is the last */
 	bool over;			/* the tool or the thread is gone */
 };
 
-enum { GPUPROBE_WAIT_MS = 2000 };		/* the longest that a program waits for the library */
+/* How long a program waits for the library's thread and the tool, in all, until the thread keeps
+ * up again; then only BRIEF_MS each time. */
+enum { GPUPROBE_WAIT_MS = 1000, GPUPROBE_BRIEF_MS = 5 };
 
 /* Returns the state, and connects at the first call; NULL: the library does nothing in this process.  For wrappers of
  * loading functions. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,11 +11,22 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+#include "base/overflow_uid.h"
 #include "gpuprobe/link.h"
 
-/* Time-outs; a tool that receives nothing for SEND_MS is gone. */
-enum { AWAIT_MS = 1000, SEND_MS = 10000, CONFIG_MS = 2000, HIGH_FD = 4000 };
+/* Time-outs; a tool that receives nothing for SEND_MS is gone.  CONFIG_MS: for the connection
+ * and the whole configuration. */
+enum { AWAIT_MS = 1000, SEND_MS = 10000, CONFIG_MS = 1000, HIGH_FD = 4000 };
+
+static long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
 
 static void timeout_set(int fd, int option, int ms)
 {
@@ -42,21 +54,50 @@ static int out_of_the_way(int fd)
 	return high;
 }
 
+static void text_read(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+}
+
+static bool told_apart(uid_t uid)
+{
+	char map[USERS_FILE], overflow[USERS_FILE];
+	struct users users;
+
+	text_read(UID_MAP_FILE, map, sizeof(map));
+	text_read(OVERFLOW_UID_FILE, overflow, sizeof(overflow));
+	users = (struct users){ users_overflow(overflow), users_all_mapped(map) };
+	return users_told_apart(&users, uid);
+}
+
 /* Any user can listen at the name once the tool has ended, and the configuration changes kernels: checks the user. */
 static bool trusted(int fd)
 {
 	struct ucred who;
 	socklen_t n = sizeof(who);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) && (who.uid == geteuid() || !who.uid);
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) &&
+	       (who.uid == geteuid() || !who.uid) && told_apart(who.uid);
 }
 
-static bool receive(int fd, void *p, size_t n)
+/* until: as now_ms() */
+static bool receive(int fd, void *p, size_t n, long long until)
 {
 	for (char *at = p; n;) {
-		ssize_t got = recv(fd, at, n, 0);
+		struct pollfd in = { .fd = fd, .events = POLLIN };
+		const long long left = until - now_ms();
+		ssize_t got;
 
-		if (got < 0 && errno == EINTR)
+		if (left <= 0)
+			return false;
+		poll(&in, 1, (int)left);
+		got = recv(fd, at, n, MSG_DONTWAIT);
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got <= 0)
 			return false;
@@ -66,13 +107,14 @@ static bool receive(int fd, void *p, size_t n)
 	return true;
 }
 
-static bool configured(int fd, struct gpuprobe_config *config, char **payload)
+static bool configured(int fd, struct gpuprobe_config *config, char **payload, long long until)
 {
 	struct gpuprobe_frame head;
 	size_t more;
 
-	if (!receive(fd, &head, sizeof(head)) || head.kind != GPUPROBE_CONFIG || head.size < sizeof(*config) ||
-	    head.size > GPUPROBE_FRAME_MAX || !receive(fd, config, sizeof(*config)))
+	if (!receive(fd, &head, sizeof(head), until) || head.kind != GPUPROBE_CONFIG ||
+	    head.size < sizeof(*config) || head.size > GPUPROBE_FRAME_MAX ||
+	    !receive(fd, config, sizeof(*config), until))
 		return false;
 	more = head.size - sizeof(*config);
 	if (config->version != GPUPROBE_VERSION || (uint64_t)config->kernels_size + config->probe_size != more)
@@ -81,7 +123,7 @@ static bool configured(int fd, struct gpuprobe_config *config, char **payload)
 	if (!*payload)
 		return false;
 	(*payload)[more] = 0;
-	if (receive(fd, *payload, more))
+	if (receive(fd, *payload, more, until))
 		return true;
 	free(*payload);
 	return false;
@@ -97,6 +139,7 @@ static bool ours(const struct link *link)
 bool link_open(struct link *link, const char *name, struct gpuprobe_config *config, char **payload)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const long long until = now_ms() + CONFIG_MS;
 	size_t n = strlen(name);
 	struct stat st;
 	int fd;
@@ -113,9 +156,8 @@ bool link_open(struct link *link, const char *name, struct gpuprobe_config *conf
 	if (fd < 0)
 		return false;
 	timeout_set(fd, SO_SNDTIMEO, CONFIG_MS);
-	timeout_set(fd, SO_RCVTIMEO, CONFIG_MS);
 	if (connect(fd, (void *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) || !trusted(fd) ||
-	    !configured(fd, config, payload) || fstat(fd, &st)) {
+	    !configured(fd, config, payload, until) || fstat(fd, &st)) {
 		close(fd);
 		return false;
 	}

@@ -27,5 +27,5 @@ __u64 clock_kernel_ns(void)
 
 	if (!injected.clock || injected.clock(MONOTONIC, &t))
 		sys3(__NR_clock_gettime, MONOTONIC, (long)&t, 0);
-	return (__u64)t.tv_sec * 1000000000 + (__u64)t.tv_nsec;
+	return (__u64)t.tv_sec * 1000000000 + (__u64)t.tv_nsec - (__u64)injected.ahead;
 }

@@ -5,34 +5,30 @@
 #include <asm/stat.h>
 #include <linux/fcntl.h>
 #include <linux/prctl.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include "inject/inject.h"
 
-/* How long an answer is awaited: from a running tool, and from one whose state is not visible.  The state is read after
- * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  The tool counts as stopped if it is
- * traced TRACED_LOOKS times in a row, as strace stops it at each call. */
-enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
+/* Between two attempts while the socket's queue is full. */
+enum { LONGEST_MS = 32 };
 
-enum { EAGAIN_ = 11, STAT = 512 };
+enum { EAGAIN_ = 11 };
 
-static int tool_open(const struct injected *a, struct ucred *who)
+static int tool_open(struct injected *a, struct ucred *who, const __u64 *mask)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = UNSEEN_MS / 1000 };
 	unsigned long n = length(a->socket);
-	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (a->silent ? SOCK_NONBLOCK : 0), 0);
-	long err = -EAGAIN_;
+	const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	int fd = (int)sys3(__NR_socket, AF_UNIX, type, 0), ms = 1;
+	long err;
 
 	if (fd < 0)
 		return -1;
 	memcpy(to.sun_path + 1, a->socket, n);
-	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
-	/* the queue may be full */
-	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
+	do {
 		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
+		ms = ms < LONGEST_MS ? 2 * ms : ms;
+	} while (err == -EAGAIN_ && peer_pause(ms, a->patience, mask));	/* anyone's may be full */
 	if (!err && peer_trusted(fd, who))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);
@@ -44,53 +40,6 @@ static void memories_close(int *memory)
 	for (int i = 0; i < INJECT_MEMORIES; i++)
 		if (memory[i] >= 0)
 			sys3(__NR_close, memory[i], 0, 0);
-}
-
-/* Returns the letter of a process's state in its /proc/PID/stat; 0 if that cannot be read. */
-static char state_of(int pid)
-{
-	char path[32] = "/proc/", text[STAT], digits[12], *to = path + 6;
-	long n, i = 0;
-
-	for (; pid > 0; pid /= 10)
-		digits[i++] = (char)('0' + pid % 10);
-	while (i)
-		*to++ = digits[--i];
-	memcpy(to, "/stat", 6);
-	n = (long)sys_read_file(path, text, sizeof(text));
-	while (n > 0 && text[n - 1] != ')')	/* after its name, which may have anything */
-		n--;
-	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
-}
-
-/* Waits for the tool's answer; tool: its pid, 0 if it is in another PID namespace.  Returns false if it is stopped, or takes
- * too long.  After FIRST_MS the program's signal mask, before, is restored during the wait. */
-static bool await(struct injected *a, int fd, int tool, __u64 before)
-{
-	int traced = 0;
-	__u64 began = inject_clock_ns(), waited = 0;
-	int ms = FIRST_MS;
-	bool seen = true;
-
-	while (waited < (seen ? ANSWER_MS : UNSEEN_MS) * 1000000ull) {
-		struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
-		struct pollfd in = { .fd = fd, .events = POLLIN };
-		long n = sys6(__NR_ppoll, (long)&in, 1, (long)&limit, ms > FIRST_MS ? (long)&before : 0, sizeof(before), 0);
-		char state;
-
-		if (n > 0)
-			return true;
-		waited = inject_clock_ns() - began;
-		if (n)		/* a signal */
-			continue;
-		ms *= 2;
-		state = tool > 0 ? state_of(tool) : 0;
-		seen = state;
-		traced = state == 't' ? traced + 1 : 0;
-		if (state == 'T' || traced == TRACED_LOOKS || (a->silent && (traced || !seen)))
-			return false;
-	}
-	return false;
 }
 
 /* Returns the bytes of the answer; memory: the descriptors that came with it, or -1. */
@@ -120,12 +69,13 @@ static void python_learn(struct injected *a, const struct python_process *p)
 }
 
 /* Sends a message and awaits the answer.  Returns false if there is none, or it is invalid. */
-static bool ask(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory, __u64 before)
+static bool ask(struct injected *a, struct inject_message_head *m, const char *text,
+		struct inject_answer *answer, int *memory, const __u64 *mask)
 {
 	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
 	struct msghdr out = { .msg_iov = iov, .msg_iovlen = 2 };
 	struct ucred who;
-	int fd = tool_open(a, &who);
+	int fd = tool_open(a, &who, mask);
 	bool ok;
 
 	if (fd < 0) {
@@ -134,10 +84,11 @@ static bool ask(struct injected *a, struct inject_message_head *m, const char *t
 	}
 	m->version = INJECT_VERSION;
 	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
-	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, who.pid, before) &&
+	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && peer_await(fd, who.pid, a->patience, mask) &&
 	     receive(fd, answer, memory) == sizeof(*answer) && answer->version == INJECT_VERSION;
 	a->silent = !ok;
 	if (ok) {
+		*a->patience = PATIENCE_NS;
 		a->uid = answer->uid;
 		memcpy(a->comm, answer->comm, sizeof(a->comm));
 		python_learn(a, &answer->python);
@@ -152,7 +103,7 @@ static bool ask(struct injected *a, struct inject_message_head *m, const char *t
 /* No signal handler of the program may run while state is incomplete. */
 static bool asked(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory)
 {
-	__u64 before;
+	__u64 before, mask;
 	bool ok;
 
 	for (int i = 0; i < INJECT_MEMORIES; i++)
@@ -160,7 +111,8 @@ static bool asked(struct injected *a, struct inject_message_head *m, const char 
 	if (a->marks & INJECT_FILTERED)
 		return false;
 	before = signals_block();
-	ok = ask(a, m, text, answer, memory, inject_here.blocked ? inject_here.signals : before);
+	mask = inject_here.blocked ? inject_here.signals : before;
+	ok = ask(a, m, text, answer, memory, &mask);
 	signals_restore(before);
 	return ok;
 }

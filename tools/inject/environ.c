@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the kernel says of the program, and of the other end of a connection. */
+/* What the kernel says of the program. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <time.h>
-#include <sys/socket.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "base/timens.h"
 #include "inject/inject.h"
 
 enum { AUXV = 64 };	/* entries */
@@ -34,13 +36,37 @@ __u32 environment_filters(char *text)
 	return filters ?: number(text, "Seccomp:") == 2;
 }
 
+void environment_time(struct injected *a)
+{
+	char text[256];
+	unsigned long n = sys_read_file(TIMENS_OFFSETS, text, sizeof(text) - 1);
+	struct stat own, children;
+	__s64 ahead;
+
+	text[n] = 0;
+	ahead = timens_ahead(text);
+	if (n && ahead != a->ahead && !sys4(__NR_newfstatat, AT_FDCWD, (long)TIMENS_OWN, (long)&own, 0) &&
+	    !sys4(__NR_newfstatat, AT_FDCWD, (long)TIMENS_CHILDREN, (long)&children, 0) && own.st_ino == children.st_ino)
+		a->ahead = ahead;
+}
+
+void environment_users(struct users *u)
+{
+	char map[USERS_FILE], overflow[USERS_FILE];
+
+	map[sys_read_file(UID_MAP_FILE, map, sizeof(map) - 1)] = 0;
+	overflow[sys_read_file(OVERFLOW_UID_FILE, overflow, sizeof(overflow) - 1)] = 0;
+	u->mapped = users_all_mapped(map);
+	u->overflow = users_overflow(overflow);
+}
+
 bool environment_process(struct injected *a, const void **vdso)
 {
 	ElfW(auxv_t) v[AUXV];
 	__s64 now[2] = { 0 };
 	unsigned long n;
 
-	n = sys_read_file("/proc/self/auxv", (char *)v, sizeof(v)) / sizeof(*v);
+	n = sys_read_file("/proc/thread-self/auxv", (char *)v, sizeof(v)) / sizeof(*v);
 	for (unsigned long i = 0; i < n; i++) {
 		if (v[i].a_type == AT_SECURE && v[i].a_un.a_val)
 			return false;
@@ -56,15 +82,9 @@ bool environment_process(struct injected *a, const void **vdso)
 			a->stack = v[i].a_un.a_val;
 	}
 	a->filters = environment_filters(a->text);
+	environment_time(a);
+	environment_users(&a->users);
 	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
 	a->started = now[0];
 	return n;
-}
-
-bool peer_trusted(int fd, struct ucred *who)
-{
-	socklen_t n = sizeof(*who);
-
-	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)who, (long)&n, 0) &&
-	       (!who->uid || who->uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
 }

@@ -17,10 +17,16 @@ EXPORTED unsigned la_version(unsigned version)
 EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	*cookie = (uintptr_t)map;
+	static_tls_note(&injected, map);
 	changes_note(&injected, map->l_name);
 	if (injected.connection != REFUSED)
 		bind_object(&injected, map);
 	return 0;
+}
+
+EXPORTED void la_preinit(uintptr_t *cookie)
+{
+	static_tls_started(&injected, (const struct link_map *)*cookie);
 }
 
 EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
@@ -55,6 +61,7 @@ int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, 
 {
 	program_fn *run = program_find(name);
 	const int memories[INJECT_MEMORIES] = { [INJECT_SHARED] = memory, [INJECT_READ] = memory, [INJECT_FIXED] = fixed };
+	static char rest[INJECT_REST] __attribute__((aligned(8)));
 	struct shmmap *s = &injected.shm;
 
 	if (!run || (!s->base && !memory_map(&injected, memories, bytes)))
@@ -64,7 +71,9 @@ int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, 
 
 		if (!is_wanted(t, pid, tid))
 			continue;
-		inject_now = (struct inject_now){ .shm = s, .thread = t, .other = true };
+		inject_now = (struct inject_now){
+			.shm = s, .thread = t, .own = rest + sizeof(rest), .other = true,
+		};
 		run(each);
 	}
 	return 0;

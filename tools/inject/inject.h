@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/inject.h"
+#include "base/overflow_uid.h"
 #include "inject/instance.h"
 #include "inject/probes.h"
 #include "inject/stub.h"
@@ -66,9 +67,21 @@ struct fork_page {
 /* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
 static const __u64 ABANDONED_NS = 12 * 1000000000ull;
 
+/* How long a program waits for tools that do nothing, in all, until one answers. */
+static const __u64 PATIENCE_NS = 1000 * 1000000ull;
+
 /* How long the program has waited for the tool. */
 struct inject_waits {
 	__u64 owed, at;		/* ns: the debt at that time, which decreases with time */
+};
+
+/* Bytes of static TLS while the program starts: static_tls.c. */
+struct static_tls {
+	__u64 needs, others;	/* needs: of libraries that require it; others: of the others */
+	__u64 room;		/* so many leave dlopen() what it has without an audit library */
+	bool looked, used;	/* used: the program itself requires it of libraries */
+	bool again;		/* the program was executed again for it */
+	bool started;
 };
 
 struct injected {
@@ -86,10 +99,13 @@ struct injected {
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool silent;		/* the tool has not answered the last message */
+	bool ancestors;		/* of the tools of its own user only its ancestors are trusted */
+	__u64 patience_own, *patience;	/* ns: PATIENCE_NS, less waits for tools that do nothing */
 	bool settled;		/* the tool has the objects that were loaded with the first CUDA library */
 	bool changes;		/* objects were loaded or unloaded that were not reported to the tool */
 	bool hurry;		/* and the files of some may be gone soon */
 	__s64 started;		/* when the program did: the time of day, s */
+	__s64 ahead;		/* CLOCK_MONOTONIC, of the initial time namespace's, ns */
 	struct inject_waits loading, calling;	/* for these messages */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
@@ -98,21 +114,23 @@ struct injected {
 	char comm[16];		/* the process's, from the tool's last answer */
 	__u32 marks;		/* enum inject_marks, also of the process that this one is a copy of */
 	__u32 filters;		/* seccomp filters that it had at its start */
+	struct users users;	/* of its user namespace then */
 	struct python_process python;	/* once marks has INJECT_PYTHON */
 	__u64 stack;		/* an address near the beginning of the first thread's stack */
 	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
 	__u64 page_size;		/* the kernel's */
 	const void *phdr;	/* the program's own */
 	int phdrs;
+	struct static_tls tls;
 	char *window;			/* as in struct resident; else NULL */
 	const __u32 *idle;		/* resident.so: the flags of all stubs while no tool asks; else NULL */
 	__u16 (*named)[STUB_NAMES];	/* resident.so: as in struct resident; else NULL */
-	__u32 stubs;
+	__u32 stubs, objects;		/* objects: that have stubs */
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[INJECT_FUNCTIONS];	/* of functions' names */
 	char text[INJECT_PATH];	/* while the linker loads something: one thread at a time */
 	char status[INJECT_PATH];	/* while the process is CONNECTING */
-	char *storages[INJECT_THREADS];	/* threads' own memory, by element: see inject_own() */
+	char *storages[INJECT_THREADS];	/* by element: see inject_own() */
 };
 
 /* The state of the process: the linker and the stubs pass nothing. */
@@ -185,12 +203,18 @@ struct object {
 	const ElfW(Sym) *symbols;
 	const char *strings;
 	const __u32 *gnu, *sysv;	/* hash tables, NULL: it has none */
+	const void *versions;	/* that it defines, so many; NULL: none */
+	__u32 nversions;
 };
 
 /* Return false if it has no symbols.  object_map() is of an object of the dynamic linker, headers: AT_PHDR if it is the
  * program itself, which is not always mapped from its beginning; object_image() of what is mapped as it is in the file. */
 bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n);
 bool object_image(struct object *o, const void *image);
+
+/* Returns the major version of the CUDA runtime that the object is, by the symbol version that it defines (libcudart.so.12); 0 for
+ * every other object. */
+__u32 object_runtime(const struct object *o);
 
 __u32 object_hash(const char *name);
 
@@ -210,17 +234,38 @@ bool environment(struct injected *a);
 /* The rest of it, without a socket; vdso: for clock_find().  Returns false if the program has more privileges than its caller. */
 bool environment_process(struct injected *a, const void **vdso);
 
+/* Sets ahead.  Call after a fork, too: a child may be in another time namespace.  Changes nothing without /proc. */
+void environment_time(struct injected *a);
+
 /* Returns how many seccomp filters the thread has.  It opens a file: call only where the linker does so, too, or before other
  * system calls.  text: of INJECT_PATH bytes. */
 __u32 environment_filters(char *text);
 
-/* Sets who is at the other end of a connection.  Returns true if it is a tool of the program's user, or root's. */
+/* Call first when an object is loaded: may execute the program again.  Then when all are that come
+ * with the program; map: any. */
+void static_tls_note(struct injected *a, const struct link_map *map);
+void static_tls_started(struct injected *a, const struct link_map *map);
+
+/* Reads whether users can be told apart in the program's user namespace. */
+void environment_users(struct users *u);
+
+/* Sets who is at the other end of a connection.  Returns true if it is a tool of the program's
+ * user, or root's; false also if users cannot be told apart. */
 bool peer_trusted(int fd, struct ucred *who);
+
+/* Waits for the tool with that pid, 0 if it is in another PID namespace, to answer on a connection.
+ * patience: ns, less the time in which it does nothing.  mask: the program's signals, which are
+ * free after a few ms; NULL: the thread's.  Returns false if the tool is stopped, does nothing or
+ * takes too long. */
+bool peer_await(int fd, int tool, __u64 *patience, const __u64 *mask);
+
+/* Waits so long, or until a signal comes.  Returns false if there is no patience left. */
+bool peer_pause(int ms, __u64 *patience, const __u64 *mask);
 
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct injected *a, const void *vdso);
 
-/* CLOCK_MONOTONIC, ns, by the kernel. */
+/* CLOCK_MONOTONIC of the initial time namespace, ns, by the kernel. */
 __u64 clock_kernel_ns(void);
 
 /* Return true if inject_clock_ns() is to extrapolate from the processor's counter, which is the kernel's clock and so the same
@@ -246,6 +291,9 @@ bool memory_map_forked(struct injected *a, int fd, __u64 bytes);
 
 /* Unmaps the memory; another thread that uses it now reads zeros. */
 void memory_leave(struct injected *a);
+
+/* What a thread's own memory takes. */
+unsigned long own_bytes(const struct injected *a);
 
 /* Unmaps all that was mapped; in_use: another thread may use it now, and reads zeros. */
 void memory_drop(struct injected *a, bool in_use);

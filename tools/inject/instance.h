@@ -5,6 +5,7 @@
 #define INJECT_INSTANCE_H
 #include <stdbool.h>
 #include <linux/types.h>
+#include "base/overflow_uid.h"
 
 struct inject_function;
 struct stub;
@@ -16,7 +17,10 @@ struct entered { __u64 real, wanted; };
 /* STUB_NAMES: functions with the same code that are distinguished.  TLS: bytes of a thread's memory that instances have.
  * WINDOW: bytes where the beginning of the shared memory, with the functions' flags, is mapped: something always is, because a
  * stub may be about to read flags of a tool that has just been left. */
-enum { INSTANCE_VERSION = 3, STUB_NAMES = 8, INSTANCE_TLS = 448, INSTANCE_WINDOW = 1 << 20 };
+enum {
+	INSTANCE_VERSION = 6, STUB_NAMES = 8, INSTANCE_TLS = 272, INSTANCE_TLS_ALIGN = 8,
+	INSTANCE_WINDOW = 1 << 20
+};
 
 /* What the tool's library needs of the program. */
 struct resident {
@@ -26,9 +30,12 @@ struct resident {
 	const char *text;			/* … an offset in text */
 	__u32 stubs;
 	__u32 filters;
-	__s64 started;
+	struct users users;
+	__s64 started, ahead;		/* as in struct injected */
 	__u64 page_size, stack;
 	const void *vdso;
+	__u64 *patience;		/* as in struct injected */
+	bool ancestors;
 	__u64 signals;			/* those that the program blocks; all are now */
 	void *window;
 	char socket[108];

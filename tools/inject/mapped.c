@@ -5,6 +5,22 @@
 #include "inject/instance.h"
 #include "machine/stub_frame.h"
 
+/* The tool's function of that name, which may be the form that one major version of the runtime has: not every tool tells forms
+ * apart. */
+static __u32 function_named(const struct injected *a, const char *name)
+{
+	const __u32 function = function_find(a, name);
+	char plain[64];
+	unsigned n = 0;
+
+	while (name[n] && name[n] != '@' && n < sizeof(plain) - 1) {
+		plain[n] = name[n];
+		n++;
+	}
+	plain[n] = 0;
+	return function == NO_FUNCTION && name[n] == '@' ? function_find(a, plain) : function;
+}
+
 /* Of its names, the first one that the tool wants. */
 static void add(const struct resident *r, __u32 number)
 {
@@ -13,7 +29,7 @@ static void add(const struct resident *r, __u32 number)
 	__u32 function = NO_FUNCTION;
 
 	for (int i = 0; i < STUB_NAMES && r->named[number][i] && function == NO_FUNCTION; i++)
-		function = function_find(a, r->text + r->names[r->named[number][i] - 1].name);
+		function = function_named(a, r->text + r->names[r->named[number][i] - 1].name);
 	if (function != NO_FUNCTION)
 		stub_follow(a, number, function, is);
 }
@@ -27,7 +43,11 @@ static bool attach(const struct resident *r)
 	a->stack = r->stack;
 	a->window = r->window;
 	a->filters = r->filters;
+	a->users = r->users;
+	a->ancestors = r->ancestors;
+	a->patience = r->patience;
 	a->started = r->started;
+	a->ahead = r->ahead;
 	memcpy(a->socket, r->socket, sizeof(a->socket));
 	a->socket[sizeof(a->socket) - 1] = 0;
 	clock_find(a, r->vdso);

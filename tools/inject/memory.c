@@ -152,7 +152,8 @@ void memory_drop(struct injected *a, bool in_use)
 	if (in_use)
 		return;
 	for (__u32 i = 0; i < INJECT_THREADS; i++)
-		unmap(a->storages[i], a->shm.own);
+		if (a->storages[i])
+			unmap(a->storages[i] - INJECT_REST, own_bytes(a));
 	if (mine)
 		unmap(a->shm.base, a->shm.bytes);
 	if (a->head)

@@ -42,8 +42,39 @@ static bool dynamic(struct object *o, const ElfW(Dyn) *dyn)
 			o->gnu = p;
 		else if (dyn->d_tag == DT_HASH)
 			o->sysv = p;
+		else if (dyn->d_tag == DT_VERDEF)
+			o->versions = p;
+		else if (dyn->d_tag == DT_VERDEFNUM)
+			o->nversions = (__u32)dyn->d_un.d_val;
 	}
 	return o->symbols && o->strings && (o->gnu || o->sysv);
+}
+
+static __u32 runtime_of(const char *version)
+{
+	const char *prefix = "libcudart.so.";
+	__u32 major = 0;
+
+	while (*prefix && *version == *prefix)
+		version++, prefix++;
+	for (; !*prefix && *version >= '0' && *version <= '9' && major < 1000; version++)
+		major = major * 10 + (__u32)(*version - '0');
+	return major;
+}
+
+__u32 object_runtime(const struct object *o)
+{
+	const ElfW(Verdef) *v = o->versions;
+	__u32 major = 0;
+
+	for (__u32 i = 0; v && i < o->nversions && !major; i++) {
+		const ElfW(Verdaux) *name = (const void *)((const char *)v + v->vd_aux);
+
+		if (v->vd_cnt && !(v->vd_flags & VER_FLG_BASE))	/* that is its name, which those who rename it change */
+			major = runtime_of(o->strings + name->vda_name);
+		v = v->vd_next ? (const void *)((const char *)v + v->vd_next) : NULL;
+	}
+	return major;
 }
 
 static bool is_elf(const void *image)

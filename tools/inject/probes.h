@@ -13,7 +13,6 @@
 
 struct shmmap;
 struct inject_thread;
-struct task_struct;
 
 /* The programs' side, written by scripts/gen_inject.  Each table ends with a NULL. */
 struct inject_variable { const char *map; void *at; };	/* a map's variable in C: its first word becomes its struct shmmap_map * */
@@ -34,25 +33,30 @@ bool inject_armed(__u64 entry, __u64 sp) __attribute__((visibility("hidden")));
 /* The tool's BPF object: cudaleak. */
 extern const char inject_name[];
 
+enum { INJECT_REST = 96 };	/* bytes: for struct inject_rest */
+
 /* Set before a program runs, in its thread.  func_ip: the function's address, which is ctx's instruction pointer at the
  * entry and not at the return. */
 struct inject_now {
 	struct shmmap *shm;
 	struct inject_thread *thread;
-	char *own;			/* the thread's own memory: struct shmmap's own bytes */
+	/* the own memory, after INJECT_REST bytes: struct shmmap's own bytes; if other, none */
+	char *own;
 	const char *comm;		/* the process's: 16 bytes */
 	const struct python_process *python;	/* of the process */
 	__u64 stack;			/* of the first thread: an address near the beginning of its stack; else 0 */
-	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
-					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
 	bool here;			/* the thread was of this process, and has ended */
 	bool other;			/* it is not the running one: neither its memory nor its stack is here */
+	/* the programs' own: begun is false in a new thread or process, and once thread or shm is
+	 * another one */
+	bool begun;
+	__u32 pages;			/* see struct inject_rest */
 };
 extern __thread struct inject_now inject_now __attribute__((tls_model("initial-exec")));
 
 /* The ctx of a program of type iter/task (inflight_calls): it runs for inject_now.thread, which may be any, also of another
- * process, in a process that has task NULL before each.  What it writes is appended. */
+ * process, in a process that has not begun before each.  What it writes is appended. */
 struct inject_each_call { char *at; __u64 size, used; };
 
 /* The private memory of the thread with this element, which no other process can write; NULL if there is none.  It keeps the
@@ -62,7 +66,7 @@ char *inject_own(__u32 index);
 /* The element of the process: its index + 1; 0: it has none yet. */
 extern __u32 inject_process_info;
 
-/* CLOCK_MONOTONIC, ns. */
+/* CLOCK_MONOTONIC of the initial time namespace, ns. */
 __u64 inject_clock_ns(void);
 
 /* System calls, without the C library: errno stays the program's. */
@@ -86,7 +90,8 @@ static inline int sys_failed(long r)
 /* Reads all of a file, or as much as there is room for.  Returns the bytes. */
 static inline unsigned long sys_read_file(const char *path, char *to, unsigned long room)
 {
-	long fd = sys4(__NR_openat, -100 /* AT_FDCWD */, (long)path, 02000000 /* O_CLOEXEC */, 0), n = 1;
+	const int flags = 02004000;	/* O_CLOEXEC | O_NONBLOCK: elsewhere it may be a FIFO */
+	long fd = sys4(__NR_openat, -100 /* AT_FDCWD */, (long)path, flags, 0), n = 1;
 	unsigned long size = 0;
 
 	if (fd < 0)

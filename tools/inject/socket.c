@@ -38,7 +38,7 @@ static bool variables(struct injected *a)
 
 	if (sys_failed((long)all))
 		return false;
-	size = sys_read_file("/proc/self/environ", all, MOST - 1);
+	size = sys_read_file("/proc/thread-self/environ", all, MOST - 1);
 	for (const char *s = all; s < all + size && !found; s += length(s) + 1)
 		if (begins(s, INJECT_SOCKETS "="))
 			found = socket_find(a, s + sizeof(INJECT_SOCKETS));
@@ -53,5 +53,7 @@ bool environment(struct injected *a)
 	if (!variables(a) || !environment_process(a, &vdso))
 		return false;
 	clock_find(a, vdso);
+	a->patience_own = PATIENCE_NS;
+	a->patience = &a->patience_own;
 	return true;
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include "abi/watch_event.h"
 #include "inject/inject.h"
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
@@ -124,6 +125,15 @@ static const void *also(struct injected *a, __u32 n, const struct stub *s)
 	return code(n);
 }
 
+/* COOKIE_DRIVER of an object, which most often has the last stub, too.  Its number is for the driver's files, but any may have one. */
+static __u32 driver_bits(struct injected *a, __u64 object)
+{
+	for (__u32 i = a->stubs; i--;)
+		if (a->stub[i].object == object && a->stub[i].id & COOKIE_DRIVER)
+			return a->stub[i].id & COOKIE_DRIVER;
+	return cookie_of_driver(a->objects++);
+}
+
 const void *stub_make(struct injected *a, __u32 function, __u64 real, __u64 object, bool gives)
 {
 	struct stub s = { .real = real, .object = object, .function = function, .gives = gives };
@@ -131,7 +141,7 @@ const void *stub_make(struct injected *a, __u32 function, __u64 real, __u64 obje
 
 	if (function != NO_FUNCTION) {
 		s.in = &a->shm.function[function];
-		s.id = s.in->id;
+		s.id = s.in->id | driver_bits(a, object);
 	}
 	if (!words_set(a, &s))
 		return NULL;
@@ -156,7 +166,9 @@ void stubs_close(struct injected *a, __u64 object)
 void stub_follow(struct injected *a, __u32 number, __u32 function, const struct stub *like)
 {
 	const struct inject_function *in = &a->shm.function[function];
-	struct stub s = { .real = like->real, .object = like->object, .in = in, .id = in->id, .function = function };
+	struct stub s = {
+		.real = like->real, .object = like->object, .in = in, .id = in->id | (like->id & COOKIE_DRIVER), .function = function,
+	};
 
 	if (!words_set(a, &s))
 		return;
@@ -217,8 +229,18 @@ struct binding {
 	struct object o;
 	__u64 from, to;		/* the symbols to change */
 	__u32 functions;
+	__u32 runtime;		/* object_runtime() */
 	bool change;
 };
+
+static __u32 number(const char *digits)
+{
+	__u32 n = 0;
+
+	for (; *digits >= '0' && *digits <= '9' && n < 1000; digits++)
+		n = n * 10 + (__u32)(*digits - '0');
+	return n;
+}
 
 static bool is_cuda(const struct object *o, const char *path)
 {
@@ -264,12 +286,25 @@ static void function_bind(struct binding *b, const char *name, __u32 hash, __u32
 	}
 }
 
+/* Return true if the next function is the form of this one that this object's runtime has: up to NAME@12's. */
+static bool has_form(const struct binding *b, __u32 function)
+{
+	const struct shmmap *m = &b->a->shm;
+	const char *p = m->names + m->function[function].name, *q;
+
+	if (!b->runtime || function + 1 >= m->functions)
+		return false;
+	for (q = m->names + m->function[function + 1].name; *p && *p == *q; p++, q++)
+		;
+	return !*p && *q == '@' && b->runtime <= number(q + 1);
+}
+
 static void all_bind(struct binding *b)
 {
 	const struct shmmap *m = &b->a->shm;
 
 	for (__u32 i = 0; i < m->functions; i++)
-		function_bind(b, m->names + m->function[i].name, b->a->hash[i], i, false);
+		function_bind(b, m->names + m->function[i].name, b->a->hash[i], i + has_form(b, i), false);
 	for (int i = 0; i < GIVES; i++)
 		function_bind(b, gives[i], object_hash(gives[i]), NO_FUNCTION, true);
 }
@@ -306,7 +341,8 @@ static const char *path_of(struct injected *a, const struct link_map *map)
 
 	if (*map->l_name)
 		return map->l_name;
-	n = sys4(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)a->text, sizeof(a->text) - 1);
+	n = sys4(__NR_readlinkat, AT_FDCWD, (long)"/proc/thread-self/exe", (long)a->text,
+		 sizeof(a->text) - 1);
 	a->text[n > 0 ? n : 0] = 0;
 	return a->text;
 }
@@ -329,6 +365,7 @@ void bind_object(struct injected *a, const struct link_map *map)
 		return;
 	if (first && (!is_cuda(&b.o, map->l_name) || !first_hello(a)))
 		return;
+	b.runtime = object_runtime(&b.o);
 	all_bind(&b);
 	if (!b.to)
 		return;

@@ -33,6 +33,7 @@ static void forked(struct injected *a)
 	__s32 parent = a->pid;
 	__u32 state = FORKED;
 
+	environment_time(a);	/* before the clock is read: it never goes back */
 	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		return;
 	a->page->since = inject_clock_ns();
@@ -58,13 +59,18 @@ static void forked(struct injected *a)
 /* Another thread of the process is connecting: waits a little.  Returns false if it is this thread, interrupted. */
 static bool others_connect(struct injected *a)
 {
+	const __u64 signals = inject_here.signals;
 	__u32 state = CONNECTING;
 
 	if (a->page->since && inject_clock_ns() - a->page->since > ABANDONED_NS)
 		__atomic_compare_exchange_n(&a->page->state, &state, FORKED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 	else if (a->page->by == (__u32)sys3(__NR_gettid, 0, 0, 0))
 		return false;
+	signals_restore(signals);
 	sys3(__NR_sched_yield, 0, 0, 0);
+	signals_block();
+	inject_here.signals = signals;	/* a handler may have made calls */
+	inject_here.blocked = true;
 	return true;
 }
 
@@ -101,10 +107,20 @@ static bool process_ready(struct injected *a)
  * element. */
 static void left(struct inject_thread *t)
 {
+	char rest[INJECT_REST] __attribute__((aligned(8)));
+
 	if (!injected.left)
 		return;
-	inject_now = (struct inject_now){ .shm = &injected.shm, .thread = t, .comm = injected.comm, .here = true, .other = true };
+	inject_now = (struct inject_now){
+		.shm = &injected.shm, .thread = t, .own = rest + sizeof(rest),
+		.comm = injected.comm, .here = true, .other = true,
+	};
 	injected.left(NULL);
+}
+
+unsigned long own_bytes(const struct injected *a)
+{
+	return INJECT_REST + a->shm.own;
 }
 
 char *inject_own(__u32 index)
@@ -112,11 +128,15 @@ char *inject_own(__u32 index)
 	struct injected *a = &injected;
 	long p;
 
-	if (index >= INJECT_THREADS || a->storages[index] || !a->shm.own)
-		return index < INJECT_THREADS ? a->storages[index] : NULL;
-	p = sys6(__NR_mmap, 0, a->shm.own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!sys_failed(p))
-		a->storages[index] = (char *)p;
+	if (index >= INJECT_THREADS)
+		return NULL;
+	if (!a->storages[index]) {
+		p = sys6(__NR_mmap, 0, (long)own_bytes(a), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (sys_failed(p))
+			return NULL;
+		a->storages[index] = (char *)p + INJECT_REST;
+	}
 	return a->storages[index];
 }
 

@@ -16,13 +16,10 @@ struct file {
 	int segments;
 };
 
-static bool file_open(struct file *f, const char *path)
+static bool file_read(struct file *f)
 {
 	long n;
 
-	f->fd = (int)sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	if (f->fd < 0)
-		return false;
 	n = sys4(__NR_pread64, f->fd, (long)&f->head, sizeof(f->head), 0);
 	if (n != sizeof(f->head) || memcmp(f->head.e_ident, ELFMAG, SELFMAG) || f->head.e_machine != MACHINE_ELF ||
 	    f->head.e_type != ET_DYN || f->head.e_phentsize != sizeof(*f->segment) || !f->head.e_phnum || f->head.e_phnum > HEADERS)
@@ -90,7 +87,8 @@ static bool map(struct loaded *l, const struct file *f)
 	for (int i = 0; i < f->segments; i++) {
 		const ElfW(Phdr) *s = &f->segment[i];
 
-		if (s->p_type == PT_TLS && (s->p_filesz || s->p_memsz > INSTANCE_TLS || s->p_align > 16))
+		if (s->p_type == PT_TLS &&
+		    (s->p_filesz || s->p_memsz > INSTANCE_TLS || s->p_align > INSTANCE_TLS_ALIGN))
 			return false;
 		if (s->p_type != PT_LOAD)
 			continue;
@@ -156,14 +154,18 @@ static void protect(const struct loaded *l, const struct file *f)
 	}
 }
 
-/* As the tool has it. */
+/* As the tool has it.  Before relocation the segments are what the file has. */
 static bool is_stamped(const struct loaded *l, const struct file *f, __u64 stamp)
 {
-	int i = 0;
+	__u64 is = 0;
 
-	while (i < f->segments && f->segment[i].p_type != PT_LOAD)
-		i++;
-	return i < f->segments && !f->segment[i].p_vaddr && resident_stamp(l->at, f->segment[i].p_filesz) == stamp;
+	for (int i = 0; i < f->segments; i++) {
+		const ElfW(Phdr) *s = &f->segment[i];
+
+		if (s->p_type == PT_LOAD)
+			is = resident_stamp_add(is, l->at + s->p_vaddr, s->p_filesz);
+	}
+	return is == stamp;
 }
 
 static const struct instance *instance_of(const struct loaded *l)
@@ -180,17 +182,15 @@ static const struct instance *instance_of(const struct loaded *l)
 	return is && is->version == INSTANCE_VERSION && is->bytes == sizeof(*is) ? is : NULL;
 }
 
-bool load_instance(struct loaded *l, const char *path, __u64 stamp)
+bool load_instance(struct loaded *l, int fd, __u64 stamp)
 {
-	struct file f;
+	struct file f = { .fd = fd };
 
 	*l = (struct loaded){ 0 };
-	if (file_open(&f, path) && map(l, &f) && is_stamped(l, &f, stamp) && relocate(l, &f)) {
+	if (file_read(&f) && map(l, &f) && is_stamped(l, &f, stamp) && relocate(l, &f)) {
 		protect(l, &f);
 		l->is = instance_of(l);
 	}
-	if (f.fd >= 0)
-		sys3(__NR_close, f.fd, 0, 0);
 	if (!l->is)
 		load_drop(l);
 	return l->is;

@@ -15,8 +15,14 @@
  * others, which are in programs of less than a microsecond. */
 enum { LOOK = 1024, TURNS = 1000 };
 
+/* After a request that was refused no other one is acted upon for so long, whatever the control
+ * says. */
+static const __u64 AGAIN_NS = 1000 * 1000000ull;
+
 /* In stub_why(): the generation of the instance is above the reasons. */
 enum { GENERATION = 8 };
+
+#define YAMA_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
 
 struct injected injected;
 struct resident_state resident;
@@ -38,24 +44,15 @@ static bool take(struct resident_page *p, __u32 by, __u32 *has)
 	return __atomic_compare_exchange_n(&p->by, has, by, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* All signals are blocked.  Returns false if this thread has it, and was interrupted, or one that will not give it back; or once
- * that one has acted upon the request with this number, unless 0. */
-static bool lock(const struct resident_state *r, __u32 request)
+/* Returns false if this thread has it, and was interrupted, or one that will not give it back;
+ * or once that one has acted upon the request with this number, unless 0. */
+static bool may_wait(const struct resident_state *r, __u32 request, __u32 by, __u32 has)
 {
-	struct resident_page *p = r->page;
-	__u32 by = (__u32)sys3(__NR_gettid, 0, 0, 0), has;
-	__u64 since;
+	__u64 since = __atomic_load_n(&r->page->since, __ATOMIC_RELAXED);
 
-	while (!take(p, by, &has)) {
-		since = __atomic_load_n(&p->since, __ATOMIC_RELAXED);
-		if (has == by || (since && now_ns() - since > ABANDONED_NS))
-			return false;
-		if (request && __atomic_load_n(&r->handled, __ATOMIC_ACQUIRE) == request)
-			return false;
-		sys3(__NR_sched_yield, 0, 0, 0);
-	}
-	__atomic_store_n(&p->since, now_ns(), __ATOMIC_RELAXED);
-	return true;
+	if (has == by || (since && now_ns() - since > ABANDONED_NS))
+		return false;
+	return !request || __atomic_load_n(&r->handled, __ATOMIC_ACQUIRE) != request;
 }
 
 static void unlock(struct resident_page *p)
@@ -64,14 +61,24 @@ static void unlock(struct resident_page *p)
 	__atomic_store_n(&p->by, 0, __ATOMIC_RELEASE);
 }
 
-/* The same with the signals, of which *signals are those that were blocked before. */
+/* Takes the lock, and blocks all signals, of which *signals were blocked before: not while
+ * another thread has it. */
 static bool begin(const struct resident_state *r, __u32 request, __u64 *signals)
 {
-	*signals = signals_block();
-	if (lock(r, request))
-		return true;
-	signals_restore(*signals);
-	return false;
+	struct resident_page *p = r->page;
+	__u32 by = (__u32)sys3(__NR_gettid, 0, 0, 0), has;
+
+	for (;;) {
+		*signals = signals_block();
+		if (take(p, by, &has))
+			break;
+		signals_restore(*signals);
+		if (!may_wait(r, request, by, has))
+			return false;
+		sys3(__NR_sched_yield, 0, 0, 0);
+	}
+	__atomic_store_n(&p->since, now_ns(), __ATOMIC_RELAXED);
+	return true;
 }
 
 static void end(const struct resident_state *r, __u64 signals)
@@ -225,26 +232,52 @@ static void leave(struct resident_state *r)
 
 /* ---- a tool */
 
-static bool is_ours(const struct resident_state *r)
+/* Returns false if the program has closed the descriptor. */
+static bool is_ours(const struct resident_state *r, struct stat *st)
 {
-	struct stat st;
+	return r->fd >= 0 && !sys3(__NR_fstat, r->fd, (long)st, 0) &&
+	       st->st_ino == r->ino && st->st_dev == r->dev;
+}
 
-	return !sys3(__NR_fstat, r->fd, (long)&st, 0) && st.st_ino == r->ino && st.st_dev == r->dev;
+/* Return true if a tool has its lock, which takes a descriptor to write: an open file
+ * description lock. */
+static bool is_locked(const struct resident_state *r)
+{
+	struct flock one = { .l_type = F_WRLCK, .l_whence = 0, .l_start = 0, .l_len = 1 };
+
+	return sys3(__NR_fcntl, r->fd, F_OFD_GETLK, (long)&one) ||
+	       (one.l_type == F_WRLCK && one.l_pid == -1);
 }
 
 /* Unknown, if the program has closed the descriptor: then yes. */
 static bool tool_lives(const struct resident_state *r)
 {
-	struct flock one = { .l_type = F_WRLCK, .l_whence = 0, .l_start = 0, .l_len = 1 };
+	struct stat st;
 
-	return !is_ours(r) || sys3(__NR_fcntl, r->fd, F_OFD_GETLK, (long)&one) || one.l_type != F_UNLCK;
+	return !is_ours(r, &st) || is_locked(r);
 }
 
-static void refuse(struct resident_state *r, __u32 generation, enum resident_refusal why)
+static bool is_user(__u32 uid)
 {
-	r->control->refused = why;
-	r->control->refused_pid = (__s32)sys3(__NR_getpid, 0, 0, 0);
-	__atomic_store_n(&r->control->refused_generation, generation, __ATOMIC_RELEASE);
+	return uid == (__u32)sys3(__NR_geteuid, 0, 0, 0);
+}
+
+/* The owner of the control alone, and root, can have asked: not for a process that has another
+ * user by now. */
+static bool tool_asks(const struct resident_state *r)
+{
+	struct stat st;
+
+	return is_ours(r, &st) && is_user(st.st_uid) && is_locked(r);
+}
+
+static void refuse(const struct resident_state *r, __u32 generation, enum resident_refusal why)
+{
+	__u32 pid = (__u32)sys3(__NR_getpid, 0, 0, 0);
+
+	control_put(r, offsetof(struct resident_control, refused), why);
+	control_put(r, offsetof(struct resident_control, refused_pid), pid);
+	control_put(r, offsetof(struct resident_control, refused_generation), generation);
 }
 
 /* Copies a text that another process may change.  Returns false if it is empty or does not end. */
@@ -256,33 +289,45 @@ static bool copy(char *to, const char *from, int size)
 	return false;
 }
 
-/* FOLDER/OBJECT.so, in text. */
-static bool library_path(struct resident_state *r)
+/* Maps OBJECT.so of the folder. */
+static bool load(struct resident_state *r)
 {
-	char object[RESIDENT_OBJECT];
-	unsigned long n = length(r->folder), m;
+	char file[RESIDENT_OBJECT + sizeof(".so")];
+	int n = 0, fd;
+	bool ok;
 
-	if (!copy(object, r->control->object, sizeof(object)))
+	if (!copy(file, r->control->object, RESIDENT_OBJECT))
 		return false;
-	for (m = 0; object[m]; m++)
-		if (object[m] < 'a' || object[m] > 'z')
+	for (; file[n]; n++)
+		if (file[n] < 'a' || file[n] > 'z')
 			return false;
-	if (n + m + sizeof(".so") > sizeof(r->text))
+	memcpy(file + n, ".so", sizeof(".so"));
+	fd = home_open(&r->home, file);
+	if (fd < 0)
 		return false;
-	memcpy(r->text, r->folder, n);
-	memcpy(r->text + n, object, m);
-	memcpy(r->text + n + m, ".so", sizeof(".so"));
-	return true;
+	ok = load_instance(&r->now, fd, r->control->stamp);
+	sys3(__NR_close, fd, 0, 0);
+	return ok;
 }
 
-static struct resident description(const struct resident_state *r, __u64 signals)
+/* With Yama a process may read another one's memory only if it is root's or an ancestor: a tool
+ * that could be made to connect would read more. */
+static bool has_yama(void)
+{
+	char scope[8] = { 0 };
+
+	return sys_read_file(YAMA_SCOPE, scope, sizeof(scope) - 1) && scope[0] != '0';
+}
+
+static struct resident description(struct resident_state *r, __u64 signals)
 {
 	const struct injected *a = &injected;
 
 	return (struct resident){
 		.stub = a->stub, .named = (const __u16 (*)[STUB_NAMES])a->named, .names = a->shm.function, .text = a->shm.names,
-		.stubs = a->stubs, .filters = a->filters, .started = a->started, .page_size = a->page_size, .stack = a->stack,
-		.vdso = r->vdso, .signals = signals, .window = r->window,
+		.stubs = a->stubs, .filters = a->filters, .users = a->users, .started = a->started,
+		.ahead = a->ahead, .page_size = a->page_size, .stack = a->stack,
+		.vdso = r->vdso, .signals = signals, .window = r->window, .patience = &r->patience,
 	};
 }
 
@@ -291,11 +336,13 @@ static enum resident_refusal attach(struct resident_state *r, __u32 generation, 
 {
 	struct resident is = description(r, signals);
 
+	if (!home_is_root(&r->home))	/* /proc may be another's, too */
+		return RESIDENT_MOVED;
 	if (environment_filters(r->text) > injected.filters)
 		return RESIDENT_FILTERED;
+	is.ancestors = has_yama();
 	old_drop(r);
-	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !library_path(r) ||
-	    !load_instance(&r->now, r->text, r->control->stamp))
+	if (!copy(is.socket, r->control->socket, sizeof(is.socket)) || !load(r))
 		return RESIDENT_NO_LIBRARY;
 	here_clear(r->generation);
 	if (!r->now.is->attach(&is)) {
@@ -319,10 +366,12 @@ static void request_handle(struct resident_state *r, __u32 generation, __u64 sig
 	enum resident_refusal why = 0;
 
 	leave(r);
-	if (__atomic_load_n(&r->control->wanted, __ATOMIC_ACQUIRE) && tool_lives(r))
+	if (__atomic_load_n(&r->control->wanted, __ATOMIC_ACQUIRE) && tool_asks(r))
 		why = attach(r, generation, signals);
-	if (why)
+	if (why) {
 		refuse(r, generation, why);
+		r->again = now_ns() + AGAIN_NS;
+	}
 	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
 }
 
@@ -333,7 +382,25 @@ static void look(struct resident_state *r)
 	if (r->in && (!lives || r->in->is_out()))
 		leave(r);
 	if (!lives)
-		__atomic_fetch_or(&r->control->flags, INJECT_OFF, __ATOMIC_RELAXED);
+		control_put(r, offsetof(struct resident_control, flags), INJECT_OFF);
+}
+
+/* A child that has another user than its parent gets a control of its own: its parent's is for
+ * others. */
+static bool is_apart(const struct resident_state *r)
+{
+	struct stat st;
+
+	return !r->page->own && is_ours(r, &st) && !is_user(st.st_uid);
+}
+
+static void part(struct resident_state *r)
+{
+	const int parents = r->fd;
+
+	leave(r);
+	control_make(r);
+	sys3(__NR_close, parents, 0, 0);
 }
 
 /* Under a filter of its own that the program has by now, a system call may end it: the memory stays mapped. */
@@ -365,8 +432,12 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 		return handle_filtered(r, generation);
 	if (generation == r->handled && __atomic_load_n(&r->page->by, __ATOMIC_RELAXED))
 		return;	/* another thread acts upon it, or asks the tool */
+	if (generation != r->handled && r->again && now_ns() < r->again)
+		return;
 	if (!begin(r, generation == r->handled ? 0 : generation, &before))
 		return;
+	if (is_apart(r))
+		part(r);
 	generation = __atomic_load_n(&r->control->generation, __ATOMIC_ACQUIRE);
 	if (generation != r->handled)
 		request_handle(r, generation, before);
@@ -471,7 +542,9 @@ void connect_says(struct injected *a, const char *name, const char *why)
 
 EXPORTED unsigned la_version(unsigned version)
 {
-	return environment_process(&injected, &resident.vdso) ? version : 0;
+	struct resident_state *r = &resident;
+
+	return environment_process(&injected, &r->vdso) && home_note(&r->home) ? version : 0;
 }
 
 /* A tool that is given no kind to attach by leaves programs whose runtime is linked in to kernel probes. */
@@ -481,7 +554,7 @@ static void runtime_note(struct resident_state *r, __u32 number)
 
 	for (int i = 0; i < STUB_NAMES && a->named[number][i]; i++)
 		if (same(a->shm.names + a->shm.function[a->named[number][i] - 1].name, "cudaLaunchKernel"))
-			r->control->runtime = 1;
+			control_put(r, offsetof(struct resident_control, runtime), 1);
 }
 
 static void bind(struct resident_state *r, const struct link_map *map)
@@ -516,6 +589,7 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 	__u64 before;
 
 	*cookie = (uintptr_t)map;
+	static_tls_note(&injected, map);
 	if (injected.connection == REFUSED)
 		return 0;
 	if (!r->control) {
@@ -527,6 +601,11 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 		end(r, before);
 	}
 	return 0;
+}
+
+EXPORTED void la_preinit(uintptr_t *cookie)
+{
+	static_tls_started(&injected, (const struct link_map *)*cookie);
 }
 
 EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)

@@ -6,6 +6,7 @@
 #define RESIDENT_RESIDENT_H
 #include <stdbool.h>
 #include "abi/resident.h"
+#include "base/place.h"
 #include "inject/inject.h"
 #include "inject/instance.h"
 
@@ -22,6 +23,7 @@ struct resident_cell {
 /* Zero in the child of a fork: its threads are none of those. */
 struct resident_page {
 	struct resident_cell cell[CELLS];
+	struct resident_control *own;	/* to write, in the process that has made the control */
 	__u32 by;			/* the thread that has the lock; 0: none */
 	__u64 since;			/* when it took it, ns */
 };
@@ -33,8 +35,14 @@ struct loaded {
 	__u64 bytes;
 };
 
+/* Where the program started. */
+struct home {
+	struct place root, is;		/* its root directory; folder */
+	char folder[FOLDER];		/* of this library, with a / at its end */
+};
+
 struct resident_state {
-	struct resident_control *control;	/* shared; NULL: no stub is there */
+	const struct resident_control *control;	/* read-only; NULL: no stub is there */
 	struct resident_page *page;
 	void *window;			/* of INSTANCE_WINDOW bytes */
 	struct loaded now;
@@ -44,15 +52,17 @@ struct resident_state {
 	struct loaded old[OLD];		/* in which threads may be yet */
 	bool barrier;			/* the kernel has membarrier(2): cells may have owners */
 	const void *vdso;
-	__s32 fd;			/* the control's, unless the program has closed it: */
+	__u64 patience;			/* as in struct injected */
+	__u64 again;			/* after a refusal: when the next request is handled, ns */
+	__s32 fd;			/* the control's, to read; the program may close it: */
 	__u64 dev, ino;
-	char folder[FOLDER];		/* of this library, with a / at its end */
+	struct home home;
 	char text[INJECT_PATH];		/* with the lock */
 };
 
 /* Memory of a thread for the library that is mapped, which no linker has given any. */
 struct resident_here {
-	char tls[INSTANCE_TLS] __attribute__((aligned(16)));
+	char tls[INSTANCE_TLS] __attribute__((aligned(INSTANCE_TLS_ALIGN)));
 	__u32 generation;		/* for which it was cleared */
 	__u32 calls;
 };
@@ -61,11 +71,29 @@ extern __thread struct resident_here resident_here __attribute__((tls_model("ini
 /* Makes the control, the page and the window, and the table of functions.  Returns false if the program is left as it is. */
 bool resident_make(struct resident_state *r, struct injected *a);
 
+/* Makes a control for this process, in place of the one that is at r->control. */
+bool control_make(struct resident_state *r);
+
+/* Writes a word at an offset of the control, if the process may: it has made it, or is the child
+ * of one that has, and has its user. */
+void control_put(const struct resident_state *r, __u32 offset, __u32 value);
+
 /* Zeros in the window: no function is off.  The flags of a tool are not left there, which would keep all its memory. */
 void resident_window_clear(struct resident_state *r);
 
-/* Maps the library of that path; sets *l.  Returns false if that fails, or it is not the build with that stamp. */
-bool load_instance(struct loaded *l, const char *path, __u64 stamp);
+/* Call before the program runs.  Returns false if the folder cannot be found. */
+bool home_note(struct home *h);
+
+/* Return true if the program has the root directory that it started with. */
+bool home_is_root(const struct home *h);
+
+/* Opens a file of the folder.  Returns -1 if there is none; if another folder has that name now;
+ * or if others than root and the folder's owner can have put the file there. */
+int home_open(const struct home *h, const char *file);
+
+/* Maps the library that is open as fd, which stays the caller's; sets *l.  Returns false if that
+ * fails, or it is not the build with that stamp. */
+bool load_instance(struct loaded *l, int fd, __u64 stamp);
 void load_drop(struct loaded *l);
 
 #endif

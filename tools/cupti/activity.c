@@ -2,13 +2,17 @@
 /* CUPTI's activity API: it asks for buffers, and gives them back with records of what has run on the GPU. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gputime/cupti.h"
-#include "gputime/gputime.h"
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "cupti/cupti.h"
+#include "cupti/gputime.h"
 
 /* Buffers, of bytes each: a buffer with a kernel that still runs is not delivered, so that they are small.  The table of names
  * is twice as large as their number.  Calls of which the last correlations are remembered. */
@@ -22,7 +26,17 @@ struct name {
 	uint32_t number, told;
 };
 
+/* A directory as it was when this library was loaded. */
+struct noted {
+	struct place is;
+	bool there;
+};
+
+enum { PLACES = 3, PATH = 4096 };
+
 struct cupti {
+	struct noted root, current, places[PLACES];
+	char beside[PATH];	/* the places are beside this folder; empty: unknown then */
 	void *library;		/* NULL: there is none */
 	bool looked;		/* for it */
 #define POINTER(name, since, params) name##_fn *name;
@@ -49,8 +63,8 @@ static struct cupti cupti = { .lock = PTHREAD_MUTEX_INITIALIZER };
 /* ---- The library: the program's own one if it has one, else what came with its CUDA */
 
 struct search {
-	char path[4096];	/* of libcupti, if it is mapped */
-	char beside[4096];	/* the folder of the program's libcudart or libcublas */
+	char path[PATH];	/* of libcupti, if it is mapped */
+	char beside[PATH];	/* the folder of the program's libcudart or libcublas */
 	char major[3];		/* its number */
 };
 
@@ -75,20 +89,102 @@ static int look(struct dl_phdr_info *info, size_t size, void *ctx)
 
 /* In wheels nvidia/cuda_runtime/lib is beside nvidia/cuda_cupti/lib (CUDA 12), or nvidia/cu13/lib has both; in the toolkit
  * lib64 is beside extras/CUPTI/lib64. */
-static void *open_library(void)
+static const char *const places[PLACES] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64" };
+
+static void folder_set(char *folder, size_t size, const char *beside, size_t place)
 {
-	static const char *const places[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64" };
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so" };
+	snprintf(folder, size, "%.*s%s", PATH - 1, beside, places[place]);
+}
+
+static bool place_look(const char *path, struct place *is)
+{
+	struct statx s = { 0 };
+
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, PLACE_MASK, &s))
+		return false;
+	*is = place_of(&s);
+	return true;
+}
+
+static void note(struct noted *n, const char *path)
+{
+	n->there = place_look(path, &n->is);
+}
+
+static bool is_as_noted(const struct noted *n, const char *path)
+{
+	struct place now;
+
+	return n->there && place_look(path, &now) && place_is(&now, &n->is);
+}
+
+void activity_note(void)
+{
+	struct cupti *c = &cupti;
 	struct search s = { "", "", "" };
-	char path[8192];
+	char path[2 * PATH];
+
+	note(&c->root, "/");
+	note(&c->current, ".");
+	dl_iterate_phdr(look, &s);
+	snprintf(c->beside, sizeof(c->beside), "%s", s.beside);
+	for (size_t i = 0; *c->beside && i < PLACES; i++) {
+		folder_set(path, sizeof(path), c->beside, i);
+		note(&c->places[i], path);
+	}
+}
+
+/* Return true if it is a file that only root and the owner of its folder can have put there. */
+static bool is_safe(const char *folder, const char *file)
+{
+	struct place in, is;
+
+	return place_look(folder, &in) && place_look(file, &is) && place_is_of(&in, &is, true);
+}
+
+/* The program has the root directory that was noted: what it has loaded since is from there. */
+static void *open_beside(const struct cupti *c, const struct search *s)
+{
+	const bool known = !strcmp(s->beside, c->beside);
+	char folder[2 * PATH], file[2 * PATH + 32];
+	void *library = NULL;
+
+	for (size_t i = 0; !library && *s->beside && i < PLACES; i++) {
+		folder_set(folder, sizeof(folder), s->beside, i);
+		snprintf(file, sizeof(file), "%s/libcupti.so.%s", folder, s->major);
+		if ((!known || is_as_noted(&c->places[i], folder)) && is_safe(folder, file))
+			library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	}
+	return library;
+}
+
+/* Return true if the current directory is searched, too: an empty part is that. */
+static bool is_relative(const char *list)
+{
+	while (list) {
+		if (*list != '/')
+			return true;
+		list = strchr(list, ':');
+		list += list != NULL;
+	}
+	return false;
+}
+
+static void *open_library(const struct cupti *c)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so" };
+	const bool here = is_as_noted(&c->current, ".");
+	struct search s = { "", "", "" };
 	void *library;
 
 	dl_iterate_phdr(look, &s);
 	library = *s.path ? dlopen(s.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-	for (size_t i = 0; !library && *s.beside && i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(path, sizeof(path), "%s%s/libcupti.so.%s", s.beside, places[i], s.major);
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
+	if (library || !is_as_noted(&c->root, "/"))
+		return library;
+	if (*s.beside == '/' || here)
+		library = open_beside(c, &s);
+	if (!here && is_relative(getenv("LD_LIBRARY_PATH")))
+		return library;
 	for (size_t i = 0; !library && i < sizeof(names) / sizeof(*names); i++)
 		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 	return library;
@@ -321,7 +417,7 @@ static void buffer_filled(void *context, uint32_t stream, uint8_t *buffer, size_
 	size_t dropped = 0;
 
 	(void)size;
-	if (!buffer)
+	if (!buffer || c->to->pid != getpid())	/* a child has not inherited the memory */
 		return;
 	pthread_mutex_lock(&c->lock);
 	while (valid && !c->cuptiActivityGetNextRecord(buffer, valid, &record))
@@ -350,7 +446,7 @@ static struct cupti *find(struct gputime *g)
 	c->looked = true;
 	g->cupti = c;
 	c->to = g;
-	c->library = open_library();
+	c->library = open_library(c);
 	if (c->library && (!find_functions(c) || c->cuptiGetVersion(&g->control->version)))
 		c->library = NULL;
 	if (g->control->version < CUPTI_OLDEST || g->control->version > CUPTI_NEWEST)
@@ -455,10 +551,10 @@ static void note_clock(struct gputime *g, struct cupti *c)
 	uint64_t least = UINT64_MAX, before, by_cupti, took;
 
 	for (int i = 0; i < CLOCK_TRIES; i++) {
-		before = gputime_now();
+		before = clock_ns();
 		if (c->cuptiGetTimestamp(&by_cupti))
 			return;
-		took = gputime_now() - before;
+		took = clock_ns() - before;
 		if (took >= least)
 			continue;
 		least = took;
@@ -482,7 +578,7 @@ static void start(struct gputime *g, unsigned want)
 	r = c->cuptiSubscribe(&c->subscriber, nothing, NULL);
 	if (r) {
 		c->subscriber = NULL;
-		g->retry = r == CUPTI_OTHER_SUBSCRIBER ? gputime_now() + RETRY_NS : 0;	/* … but the other one may end */
+		g->retry = r == CUPTI_OTHER_SUBSCRIBER ? clock_ns() + RETRY_NS : 0;	/* … but the other one may end */
 		say(g, r == CUPTI_OTHER_SUBSCRIBER ? GPUTIME_IN_USE : GPUTIME_REFUSED, r);
 		return;
 	}

@@ -18,7 +18,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "gputime/gputime.h"
+#include "base/clock.h"
+#include "cupti/gputime.h"
 
 /* How often CUPTI is asked for what it has; how long a command's program waits at its end for the tool that has not come
  * yet. */
@@ -28,14 +29,6 @@ enum { PERIOD_MS = 100, LAST_MS = 500 };
 static const uint64_t FIRST_NS = 10000000000;
 
 static struct gputime gputime = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
-
-uint64_t gputime_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 /* Sleeps until a tool rings, or for so long; 0: for ever. */
 static void wait_bell(struct gputime_control *c, unsigned heard, int ms)
@@ -56,13 +49,14 @@ static bool has_tool(const struct gputime *g, int i)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1 };
 
-	return !fcntl(g->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+	/* an open file description lock, which takes a descriptor to write */
+	return !fcntl(g->fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK && lock.l_pid == -1;
 }
 
 /* Return true if the tool whose command this is may still come. */
 static bool is_awaited(const struct gputime *g)
 {
-	return g->begun && gputime_now() < g->begun + FIRST_NS && is_shared(g) && !has_tool(g, 0) &&
+	return g->begun && clock_ns() < g->begun + FIRST_NS && is_shared(g) && !has_tool(g, 0) &&
 	       (!kill(g->tool, 0) || errno == EPERM);
 }
 
@@ -125,7 +119,7 @@ static void give_back(struct gputime *g, int i)
 /* Does what the tools want now.  Returns for how long nothing changes, unless one rings, ms; 0: for ever. */
 static int change(struct gputime *g)
 {
-	const uint64_t now = gputime_now();
+	const uint64_t now = clock_ns();
 	struct gputime_ring rings[GPUTIME_TOOLS];
 	uint64_t until = now + PERIOD_MS * 1000000ull;
 	unsigned want = 0;
@@ -174,13 +168,14 @@ static void *run(void *ctx)
 	}
 }
 
-/* What CUPTI has yet is delivered: after the program's other exit handlers there may be no CUPTI.  A tool that has the memory can
- * read it when the program is gone.  A child that was not made by fork(3) has the memory yet, and a copy of what CUPTI has. */
+/* What CUPTI has yet is delivered: after the program's other exit handlers there may be no
+ * CUPTI.  A tool that has the memory can read it when the program is gone.  A child that was not
+ * made by fork(3) has a copy of what CUPTI has. */
 static void finish(void)
 {
 	struct gputime *g = &gputime;
 
-	if (!g->control || g->control->pid != getpid())
+	if (!g->control || g->pid != getpid())
 		return;
 	pthread_mutex_lock(&g->lock);
 	activity_flush(g, true);
@@ -190,7 +185,7 @@ static void finish(void)
 		usleep(1000);
 }
 
-/* The child has no thread of ours and no CUDA. */
+/* The child has no thread of ours, no CUDA, and has not inherited the memory. */
 static void forked(void)
 {
 	struct gputime *g = &gputime;
@@ -199,19 +194,15 @@ static void forked(void)
 		return;
 	if (is_shared(g))
 		close(g->fd);
-	munmap(g->control, GPUTIME_BYTES);
 	g->control = NULL;
 }
 
-/* Returns a descriptor, which is none of the standard ones: a program that has closed these opens its own there.  Beyond
- * RLIMIT_FSIZE ftruncate(2) would send SIGXFSZ. */
-static int make_file(void)
+/* Returns a descriptor, which is none of the standard ones: a program that has closed these
+ * opens its own there. */
+static int above_standard(int fd)
 {
-	struct rlimit limit;
-	int fd = -1, higher;
+	int higher;
 
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= GPUTIME_BYTES)
-		fd = memfd_create(GPUTIME_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0 || fd > STDERR_FILENO)
 		return fd;
 	higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -219,27 +210,72 @@ static int make_file(void)
 	return higher;
 }
 
-static struct gputime_control *share(struct gputime *g)
+/* Beyond RLIMIT_FSIZE ftruncate(2) would send SIGXFSZ. */
+static int make_file(struct gputime *g)
 {
-	const struct gputime_control first = {
-		.magic = GPUTIME_MAGIC, .bytes = sizeof(first), .slots = GPUTIME_SLOTS, .pid = getpid(),
-	};
-	struct gputime_control *c;
-	int fd = make_file();
+	struct rlimit limit;
+	int fd = -1;
 
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= GPUTIME_BYTES)
+		fd = memfd_create(GPUTIME_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
+		return -1;
+	if (!ftruncate(fd, GPUTIME_BYTES) && !fchmod(fd, S_IRUSR | S_IWUSR) &&
+	    !fstat(fd, &g->made) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The descriptor that stays open can only read: a child has it, too, and may have given up
+ * privileges. */
+static bool keep(struct gputime *g, int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	g->fd = above_standard(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	if (g->fd < 0 || is_shared(g))
+		return g->fd >= 0;
+	close(g->fd);
+	g->fd = -1;
+	return false;
+}
+
+/* No child inherits the mapping, however it is made. */
+static struct gputime_control *map(int fd)
+{
+	void *c = mmap(NULL, GPUTIME_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (c == MAP_FAILED)
 		return NULL;
-	c = ftruncate(fd, GPUTIME_BYTES) || fstat(fd, &g->made) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? MAP_FAILED :
-	    mmap(NULL, GPUTIME_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (c == MAP_FAILED) {
-		close(fd);
+	if (madvise(c, GPUTIME_BYTES, MADV_DONTFORK)) {
+		munmap(c, GPUTIME_BYTES);
 		return NULL;
 	}
 	madvise(c, GPUTIME_BYTES, MADV_DONTDUMP);
 	munlock(c, GPUTIME_BYTES);	/* mlockall(2) has filled it, and it could not be given back */
 	madvise(c, GPUTIME_BYTES, MADV_REMOVE);
-	*c = first;
-	g->fd = fd;
+	return c;
+}
+
+static struct gputime_control *share(struct gputime *g)
+{
+	const struct gputime_control first = {
+		.magic = GPUTIME_MAGIC, .bytes = sizeof(first), .slots = GPUTIME_SLOTS,
+		.pid = getpid(),
+	};
+	int fd = make_file(g);
+	struct gputime_control *c = fd >= 0 && keep(g, fd) ? map(fd) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	if (c)
+		*c = first;
+	else if (g->fd >= 0)
+		close(g->fd);
+	g->pid = getpid();
 	return c;
 }
 
@@ -282,7 +318,7 @@ static void begin_at_once(struct gputime *g)
 		return;
 	}
 	t->generation = 1;
-	g->begun = gputime_now();
+	g->begun = clock_ns();
 	g->whole = is_awaited(g);	/* else the variable is that of a tool that has ended */
 	change(g);	/* before the first kernel */
 }
@@ -314,6 +350,7 @@ int InitializeInjection(void)
 	if (called)
 		return 1;
 	called = true;
+	activity_note();
 	call_next();
 	g->control = share(g);
 	if (!g->control)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The library in a program: what its two files tell each other.  It must not change what the program does: it prints nothing,
  * fails silently, and touches no CUPTI that another one uses. */
-#ifndef GPUTIME_LIBRARY_H
-#define GPUTIME_LIBRARY_H
+#ifndef CUPTI_GPUTIME_H
+#define CUPTI_GPUTIME_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include "abi/gputime.h"
+#include "base/place.h"
 
 struct cupti;
 
@@ -28,7 +29,8 @@ struct gputime {
 	unsigned want;				/* what is on now: enum gputime_want; 0: off */
 	uint64_t retry;				/* when what was refused is tried again, ns; 0: never */
 	bool whole;				/* it is on from the program's start, for the tool whose command it is */
-	int fd;					/* of the shared memory … */
+	pid_t pid;				/* that has made the memory */
+	int fd;					/* of the shared memory, to read … */
 	struct stat made;			/* … and what it is, unless the program has closed it; fd is -1: there is none */
 	uint64_t begun;				/* by GPUTIME_ON, ns; 0: not */
 	int tool;				/* pid of the tool that has set it */
@@ -36,8 +38,9 @@ struct gputime {
 	pthread_mutex_t lock;			/* of all this but the rings, whose records CUPTI's threads put */
 };
 
-/* Returns CLOCK_MONOTONIC, ns. */
-uint64_t gputime_now(void);
+/* Notes where CUPTI may be.  Call when the library is loaded: later the program may have another
+ * root directory, and another current one. */
+void activity_note(void);
 
 /* Has CUPTI measure what is wanted, which it finds at first; 0: switches it off, and has it deliver the rest.  Sets the control's
  * state, error and version. */

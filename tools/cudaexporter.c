@@ -203,6 +203,19 @@ static bool write_textfile(struct app *app)
 	return !err;
 }
 
+/* A rename(2) would replace a device, a FIFO, a link such as /dev/stdout, and fail for a directory. */
+static void check_textfile(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st)) {
+		if (!S_ISREG(st.st_mode))
+			die(0, "cannot write %s: not a regular file (--textfile replaces FILE; --once prints the metrics)", path);
+	} else if (errno != ENOENT) {
+		die(errno, "cannot write %s", path);
+	}
+}
+
 /* Sends our state, "READY=1" or "STOPPING=1", to the service manager that started us, if one did (sd_notify(3)).  Never
  * blocks. */
 static void notify_manager(const char *state)
@@ -229,6 +242,8 @@ static void prepare(void *ctx)
 {
 	struct app *app = ctx;
 
+	if (app->textfile && !app->session.list)
+		check_textfile(app->textfile);
 	if (app->once || app->session.list)
 		return;
 	app->events.calm_ms = app->calm_ms = app->exporter.gpu.wanted ? CALM_GPU_MS : CALM_MS;

@@ -87,7 +87,7 @@ static void start(void *ctx)
 
 	k->helpers.asked_for = true;
 	if (k->report.stacks)
-		k->calls.syms = syms_new(&k->helpers, &native);
+		k->calls.syms = syms_new(&k->helpers, &native, NULL);
 	if (k->chrome_path)
 		chrome_open(&k->chrome, k->chrome_path);
 	if (k->csv_path)

@@ -88,7 +88,7 @@ OUT_WORD(row_type, "launches");
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) }
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { STREAM = 7, GRID = 16, FAILED = 20, STACK, GPU, GPU_LAST = GPU + 4, FIELDS_END };
+enum { STREAM = 7, GRID = 16, FAILED = 21, STACK, GPU, GPU_LAST = GPU + 4, FIELDS_END };
 static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
 	LAUNCH_FIELDS,
@@ -104,6 +104,7 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch; null if unknown */
 	{ "block", NULL, 0, OUT_DIM, AT(row.block) },	/* of the last launch */
 	{ "threads", NULL, 0, OUT_UINT, AT(threads) },	/* grid times block */
+	{ "threads_beyond", NULL, 0, OUT_BOOL, AT(threads_beyond) },	/* whether those are more than 64 bits hold: threads is the most */
 	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* with a grid or block that no GPU can launch */
 	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: that returned an error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
@@ -133,6 +134,7 @@ static const struct field graph_fields[] = {	/* for JSON, with --graphs */
 	{ "nodes", NULL, 0, OUT_PRINT, AT(nodes) },	/* array of node: nodes that do the same: kernels first, then by count */
 	{ "memory", NULL, 0, OUT_UINT, AT(items.memory) },	/* bytes: that its nodes allocate */
 	{ "capture_memory", NULL, 0, OUT_UINT, AT(items.taken) },	/* bytes: that the capturing thread allocated meanwhile */
+	{ NULL, NULL, 0, OUT_BOOL, 0 },		/* nor a key for threads beyond */
 	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: launches that returned an error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },	/* of the call that ended its capture, or else that instantiated it */
 	[FIELDS_END] = { 0 }	/* as many as all_fields has */

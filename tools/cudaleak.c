@@ -268,8 +268,8 @@ static void on_replay(struct leak *l, const struct launch_event *e)
 	unsigned long long began = clock_ns();
 	struct graph_now graph = graph_table_now(&l->graphs, e->key.program, e->subject);
 	struct memory_replay r = {
-		.pid = e->head.pid, .comm = e->comm, .time = e->time, .device = e->key.device, .content = graph.content,
-		.made = graph.made,
+		.pid = e->head.pid, .comm = e->comm, .time = e->time, .start = e->owner, .device = e->key.device,
+		.content = graph.content, .made = graph.made,
 	};
 
 	if (graph.content && graph.content->memory)

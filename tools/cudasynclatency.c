@@ -109,7 +109,7 @@ static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsi
 	static const struct aggregate none = { .least = 1 };	/* more than .most: no values */
 	const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU) ?: &none;
 	struct wait_row row = {
-		.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
+		.calls = call_stats_of(g), .device = device_of_key(g->key.device), .stream = g->key.stream,
 		.off = g->ns, .off_hist = &off->hist,
 		.off_spread = hist_spread(&off->hist, off->least, off->most),
 	};

@@ -121,7 +121,8 @@ static void *open_skel(void *ctx)
 		bpf_map__set_max_entries(t->skel->maps.aggregates, 1);
 		bpf_map__set_max_entries(t->skel->maps.aggregate_slots, 1);
 	}
-	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
+	if (bpf_map__set_max_entries(t->skel->maps.functions, t->trace.source.n) ||
+	    bpf_map__set_max_entries(t->skel->maps.places, t->trace.source.n))
 		die(errno, "cannot resize the function table");
 	return t->skel;
 }
@@ -141,10 +142,11 @@ static void open_gpu_time(struct tracer *t)
 static void loaded(void *ctx)
 {
 	struct tracer *t = ctx;
-	const struct bpf_map *functions = t->skel->maps.functions;
+	const struct bpf_map *functions = t->skel->maps.functions, *places = t->skel->maps.places;
 
-	for (int i = 0; i < cuda_protos_n; i++)
-		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
+	for (int i = 0; i < t->trace.source.n; i++)
+		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY) ||
+		    (t->trace.functions[i].flags & TRACE_PLACED && bmap_update(places, &i, &t->trace.places[i], BPF_ANY)))
 			die(errno, "cannot fill the function table");
 	t->trace.captures = (struct captures)CAPTURES_OF(t->skel);
 	if (t->trace.chrome && !t->session.list)

@@ -46,6 +46,8 @@ struct watch {
 	int ras_pid, asked;
 	long stall_ns;		/* 0: one look */
 	const char *dump;	/* prefix of files, or NULL */
+	struct dump_files files;
+	bool unwritten;		/* some of them */
 	struct communicators communicators;
 	struct captures captures;
 	struct completion completion;
@@ -359,11 +361,26 @@ static bool some_is_new(const struct watch *w, const struct hangs *h)
 	return false;
 }
 
+/* Writes the files of the users of hangs that were reported. */
+static void dump(struct watch *w, const struct hangs *h, const bool *reported)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		bool written = !reported[i];
+
+		for (size_t k = 0; k < i && !written; k++)
+			written = reported[k] && h->all[k].user == h->all[i].user;
+		if (written)
+			continue;
+		if (w->session.command && w->files.user == USER_UNKNOWN)
+			w->files.user = h->all[i].user;
+		w->unwritten |= !dump_write(&w->files, h, h->all[i].user);
+	}
+}
+
 static void report(void *ctx)
 {
 	struct watch *w = ctx;
 	const unsigned long long *counts = w->events.lost, lost = counts[LOST_RECORD] + counts[LOST_THREAD] + counts[LOST_PROC_TABLE_FULL];
-	size_t before = w->reports;
 	unsigned long long now;
 	struct hangs hangs;
 	bool *new;
@@ -387,11 +404,11 @@ static void report(void *ctx)
 	for (size_t i = 0; i < hangs.n; i++)
 		if (new[i])
 			print_hang(w, &hangs, &hangs.all[i], now);
-	free(new);
 	ras_free(&w->ras);
 	w->asked = 0;
-	if (w->dump && w->reports > before)
-		dump_write(w->dump, &hangs, &w->completion, w->session.probes.helpers);
+	if (w->dump)
+		dump(w, &hangs, new);
+	free(new);
 	if (w->stall_ns) {
 		inflight_clear(&w->inflight);
 	} else {
@@ -487,10 +504,37 @@ static void loaded(void *ctx)
 	w->communicators.keeps_recent = true;
 }
 
+/* Whose files have no user id in their names: an option selects him, not what happens to run.  Of a
+ * command he is the first that it has. */
+static void open_files(struct watch *w)
+{
+	const struct session *t = &w->session;
+	const int *pids = t->opened.pids;
+
+	w->files = (struct dump_files){
+		.prefix = w->dump, .completion = &w->completion, .helpers = t->probes.helpers,
+		.events = &w->events,
+	};
+	if (t->selected.by_uid) {
+		w->files.user = t->selected.uid;
+	} else if (t->inject) {
+		w->files.user = t->traced_user;
+	} else if (t->command) {
+		w->files.user = USER_UNKNOWN;
+	} else if (pids) {
+		w->files.user = proc_real_user(*pids);
+		while (*++pids)
+			w->files.apart |= proc_real_user(*pids) != w->files.user;
+	} else {
+		w->files.apart = true;
+	}
+}
+
 static void start(void *ctx)
 {
 	struct watch *w = ctx;
 
+	open_files(w);
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, true);
 	w->inflight.report_ns = w->stall_ns ? 0 : STACKS_NS;
 	w->inflight.frames = (struct stack_config){ .dwarf = true, .native = true, .python = true };
@@ -516,7 +560,7 @@ static int finish(void *ctx, int status)
 
 	communicators_warn(&w->communicators);
 	inflight_free(&w->inflight);
-	return status;
+	return status || !w->unwritten ? status : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
@@ -530,7 +574,8 @@ int main(int argc, char **argv)
 		OPT_TARGET(&watch.session),
 		OPT_TIME('w', "watch", "SECONDS", &watch.stall_ns, VALUE_S, 1,
 			 "go on, and report where nothing has moved for SECONDS; with --command 10"),
-		OPT_STR(0, "dump", "PREFIX", &watch.dump, "also write PREFIX0, PREFIX1, ... for torchfrtrace"),
+		OPT_STR(0, "dump", "PREFIX", &watch.dump,
+			"also write PREFIX0, ... for torchfrtrace; by user: PREFIXuid_0, ..."),
 		OPT_STR(0, "ras", "HOST:PORT", &watch.ras_address, "where NCCL's RAS listens; default: as the job says"),
 		OPT_FLAG(0, "no-ras", &watch.no_ras, "do not ask NCCL's RAS about ranks elsewhere and earlier calls"),
 		OPT_FLAG(0, "merge", &watch.merge, "print what --json has printed to each FILE, judged as a whole, and exit"),

@@ -33,7 +33,7 @@ static const struct usage usage = {
 static const struct profile_kind called = { .values = { { "calls", "count" }, { "time", "nanoseconds" } } };
 
 struct snoop_row {
-	unsigned long long time, number, count, size, latency, stream, handle, hash;
+	unsigned long long time, number, operations, count, size, latency, stream, handle, hash;
 	unsigned long long rank, nranks, root, peer;
 	int pid, tid, ret;
 	unsigned int device;
@@ -58,14 +58,15 @@ static const struct field all_fields[] = {
 	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
 	{ "number", "NUMBER", 7, OUT_UINT, AT(number) },	/* of operations of the communicator by the process so far, with this one */
+	{ "operations", NULL, 0, OUT_UINT, AT(operations) },	/* in the object */
 	{ "func", "FUNCTION", -18, OUT_STR, AT(func) },
-	{ "count", "COUNT", 10, OUT_UINT, AT(count) },	/* of values, as passed; null if there are none */
+	{ "count", "COUNT", 10, OUT_UINT, AT(count) },	/* of values; null if none, or several */
 	{ "data_type", "TYPE", -6, OUT_STR, AT(type) },	/* i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, f8e4m3 or f8e5m2 */
 	{ "operator", "OP", -6, OUT_STR, AT(op) },	/* sum, prod, max, min, avg or custom */
 	{ NULL, "ROOT/PEER", -9, OUT_STR, AT(other) },
-	{ "root", NULL, 0, OUT_UINT, AT(root) },	/* rank; null if there is none */
-	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if there is none */
-	{ "size", "BYTES", 10, OUT_SIZE, AT(size) },	/* of count values */
+	{ "root", NULL, 0, OUT_UINT, AT(root) },	/* rank; null if none, or several */
+	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if none, or several */
+	{ "size", "BYTES", 10, OUT_SIZE, AT(size) },	/* of the values of all operations */
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the stream; null if unknown */
 	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the operation */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
@@ -80,7 +81,18 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
+/* Of a launch whose operations are of more kinds than it gets lines: by function. */
+enum { KINDS = 8, FUNCTIONS = 32 };
+#define DIFFERENT (~0u)			/* the type, or the operator */
+
+struct function_sum {
+	struct nccl_event event;	/* of the first kind, without its communicator */
+	unsigned long long n, bytes;
+};
+
 struct snoop {
+	struct function_sum functions[FUNCTIONS];
+	unsigned nfunctions;
 	bool failed, times, stacks, folded;
 	long min, slower;	/* bytes; ns */
 	long max, printed;	/* lines; max: 0 = no limit */
@@ -97,27 +109,34 @@ struct snoop {
 };
 
 /* What a row's texts are in. */
-struct texts { char ranks[24], other[16]; };
+struct texts { char ranks[24], other[16], result[40]; };
 
-/* Returns the row of a call, without what the session knows of its process. */
-static struct snoop_row snoop_row(const struct nccl_event *e, const struct communicator *c, struct texts *t)
+/* Returns the row of calls, without what the session knows of their process. */
+static struct snoop_row snoop_row(const struct comm_calls *calls, const struct communicator *c,
+				  struct texts *t)
 {
+	const struct nccl_event *e = calls->event;
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 	const struct cuda_args *args = &fn->args;
 	bool operation = fn->class == CUDA_OPERATION;
 
 	snprintf(t->ranks, sizeof(t->ranks), "%d/%d", c->rank, c->nranks);
 	snprintf(t->other, sizeof(t->other), "%d", e->other);
+	snprintf(t->result, sizeof(t->result), "replayed, %llu operations", calls->n);
 	return (struct snoop_row){
-		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = nccl_event_bytes(e), .latency = e->time - e->start,
+		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = calls->bytes,
+		.latency = e->time - e->start, .operations = calls->n,
 		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
 		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
 		.number = operation && c->handle && !e->capture && !nccl_event_failed(e) ? c->total.operations : OUT_NONE,
 		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
-		.root = args->root ? (unsigned)e->other : OUT_NONE, .peer = args->peer ? (unsigned)e->other : OUT_NONE,
+		.root = args->root && e->other >= 0 ? (unsigned)e->other : OUT_NONE,
+		.peer = args->peer && e->other >= 0 ? (unsigned)e->other : OUT_NONE,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
-		.type = args->dtype ? nccl_type_name(e->type) : NULL, .op = args->redop ? nccl_operator_name(e->op) : NULL,
-		.other = args->root || args->peer ? t->other : NULL,
+		.type = args->dtype ? nccl_type_name(e->type) : NULL,
+		.op = args->redop && e->op != DIFFERENT ? nccl_operator_name(e->op) : NULL,
+		.other = (args->root || args->peer) && (calls->n == 1 || e->other >= 0) ?
+			 t->other : NULL,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 		.complete = c->whole, .captured = e->capture, .replayed = e->replayed, .grouped = e->grouped,
 	};
@@ -139,11 +158,13 @@ static void add_columns(struct snoop *s, const struct snoop_row *r)
 
 static bool wanted(const struct snoop *s, const struct snoop_row *r, const struct nccl_event *e)
 {
-	if ((s->failed && !nccl_event_failed(e)) || (s->slower && r->latency < (unsigned long)s->slower))
+	if (!r->operations || (s->failed && !nccl_event_failed(e)) ||
+	    (s->slower && r->latency < (unsigned long)s->slower))
 		return false;
 	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
-	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
+	return !s->min || r->operations > 1 ||	/* of a launch: communicators.least */
+	       (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
 }
 
 static bool is_done(const struct snoop *s)
@@ -156,30 +177,98 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
-/* c: the communicator of the call, or NULL. */
-static void show(void *ctx, const struct communicator *c, const struct nccl_event *e)
+static const char *result_of(const struct comm_calls *calls, struct texts *t)
+{
+	const struct nccl_event *e = calls->event;
+
+	if (e->capture)
+		return "captured";
+	if (e->replayed)
+		return calls->n > 1 ? t->result : "replayed";
+	if (e->grouped && !nccl_event_failed(e))
+		return "grouped";
+	return cuda_err_text(cuda_fns[e->head.kind].lib, e->ret, t->result);
+}
+
+/* c: the communicator of the calls, or NULL. */
+static void show(struct snoop *s, const struct communicator *c, const struct comm_calls *calls)
 {
 	static const struct communicator none;
+	const struct nccl_event *e = calls->event;
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	struct snoop *s = ctx;
 	struct texts texts;
-	struct snoop_row r = snoop_row(e, c ?: &none, &texts);
-	char number[CUDA_ERR_NUMBER];
+	struct snoop_row r = snoop_row(calls, c ?: &none, &texts);
 
 	if (fn->class == CUDA_ASK || !wanted(s, &r, e) || is_done(s))
 		return;
 	s->printed++;
 	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	profile_add(&s->profile, r.pid, r.comm, r.stack, fn->name, r.device,
-		    (unsigned long long[PROFILE_VALUES]){ 1, r.latency });
+		    (unsigned long long[PROFILE_VALUES]){ calls->n, calls->n * r.latency });
 	if (s->folded) {
-		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
+		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, calls->n);
 		return;
 	}
 	r.container = process_container(&s->session.processes, r.pid);
-	r.result = e->capture ? "captured" : e->replayed ? "replayed" : e->grouped && !nccl_event_failed(e) ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
+	r.result = result_of(calls, &texts);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
+}
+
+/* Returns the sum of a function; NULL if there are too many. */
+static struct function_sum *function_of(struct snoop *s, const struct nccl_event *e)
+{
+	struct function_sum *sum = s->functions;
+
+	while (sum < s->functions + s->nfunctions && sum->event.head.kind != e->head.kind)
+		sum++;
+	if (sum == s->functions + FUNCTIONS)
+		return NULL;
+	if (sum < s->functions + s->nfunctions)
+		return sum;
+	s->nfunctions++;
+	*sum = (struct function_sum){ .event = *e, .bytes = NO_VALUE };
+	sum->event.handle = 0;
+	sum->event.count = NO_VALUE;
+	sum->event.other = -1;
+	return sum;
+}
+
+static void add_kind(struct snoop *s, const struct comm_calls *calls)
+{
+	struct function_sum *sum = function_of(s, calls->event);
+
+	if (!sum) {
+		show(s, NULL, calls);
+		return;
+	}
+	sum->n += calls->n;
+	if (calls->bytes != NO_VALUE)
+		sum->bytes = (sum->bytes == NO_VALUE ? 0 : sum->bytes) + calls->bytes;
+	if (sum->event.type != calls->event->type)
+		sum->event.type = DIFFERENT;
+	if (sum->event.op != calls->event->op)
+		sum->event.op = DIFFERENT;
+}
+
+/* A launch has few lines, whatever its graph has. */
+static void on_calls(void *ctx, const struct communicator *c, const struct comm_calls *calls)
+{
+	struct snoop *s = ctx;
+
+	if (calls->kinds <= KINDS) {
+		show(s, c, calls);
+		return;
+	}
+	if (calls->n)
+		add_kind(s, calls);
+	for (unsigned i = 0; !calls->left && i < s->nfunctions; i++) {
+		const struct function_sum *sum = &s->functions[i];
+
+		show(s, NULL, &(struct comm_calls){
+			.event = &sum->event, .n = sum->n, .bytes = sum->bytes });
+	}
+	s->nfunctions = calls->left ? s->nfunctions : 0;
 }
 
 static void on_end(void *ctx, const struct process_event *e)
@@ -194,7 +283,7 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct snoop *s = ctx;
 
-	communicators_record(&s->communicators, &s->captures, data, size, show, s);
+	communicators_record(&s->communicators, &s->captures, data, size, on_calls, s);
 	return 0;
 }
 
@@ -229,6 +318,7 @@ static void loaded(void *ctx)
 
 	s->captures = (struct captures)CAPTURES_OF(s->skel);
 	communicators_init(&s->communicators, &s->session.probes, session_is_alone(&s->session));
+	s->communicators.least = s->min;
 }
 
 static void start(void *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Translates a probe's block or predicate to plain bpftrace for one function. */
-#ifndef BT_BODY_H
-#define BT_BODY_H
+#ifndef CUDABT_BT_BODY_H
+#define CUDABT_BT_BODY_H
 #include <stdio.h>
 #include "api/cuda_protos.h"
 #include "cudabt/bt_parse.h"

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/die.h"
 #include "cudabt/bt_files.h"
 #include "machine/elf.h"
+#include "proc/living.h"
 
 /* A stand-in has STEP bytes for each function, from START on: a function's address is not 0. */
 enum { START = 4096, STEP = 16 };
@@ -81,8 +83,8 @@ static int make_standin(const struct elf_scan *scan)
 {
 	unsigned long long code = (unsigned long long)scan->n * STEP;
 	struct standin s = { 0 };
-	int fd = memfd_create("cuda", MFD_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	int fd = memfd_create("cuda", MFD_CLOEXEC), copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");	/* errno stays that of the first failure */
 	size_t strings = 1;
 
 	for (int i = 0; i < scan->n; i++)
@@ -228,7 +230,7 @@ static char *emitted_path(const struct dso *c, int pid)
 				   "(cudabt without --emit is safe)", uid, c->path);
 		return xstrdup(c->path);
 	}
-	path = xprintf("/proc/%d/root%s", pid, c->path);
+	path = xprintf("/proc/%d/root%s", proc_living(pid), c->path);
 	if (pid && refers_to(path, dso_fd(c))) {
 		warning(0, "%s may become another file when process %d exits, or be replaced by that "
 			   "process: as root, run the script only if you trust it", path, pid);

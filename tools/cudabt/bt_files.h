@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The files that a script probes, and the names it uses for them. */
-#ifndef BT_FILES_H
-#define BT_FILES_H
+#ifndef CUDABT_BT_FILES_H
+#define CUDABT_BT_FILES_H
 #include <stdbool.h>
 #include "cudabt/bt_translate.h"
 #include "elf/elf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The tokens of a bpftrace program, as bpftrace 0.17 reads them (its src/lexer.l), and its parts: probes
  * and the text between them. */
-#ifndef BT_PARSE_H
-#define BT_PARSE_H
+#ifndef CUDABT_BT_PARSE_H
+#define CUDABT_BT_PARSE_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -275,7 +275,7 @@ bool bt_run_waits(const struct bt_run *r)
 	if (fscanf(f, "%ld", &call) != 1)
 		call = -1;
 	fclose(f);
-	return call == EPOLL_WAIT || call == SYS_epoll_pwait;
+	return machine_epoll_wait(call);
 }
 
 /* Return true once it has waited for ms; false after limit_ms or when it has ended. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* bpftrace as a child process. */
-#ifndef BT_RUN_H
-#define BT_RUN_H
+#ifndef CUDABT_BT_RUN_H
+#define CUDABT_BT_RUN_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>

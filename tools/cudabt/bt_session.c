@@ -232,7 +232,7 @@ static void make_script(struct bt_session *s, bool emit)
 		if (*line)
 			warning(0, "%s: %s", s->source.name, line);
 	if (!script->nprobes)
-		die_status(EXIT_NOTHING, 0, "no file has the functions that this program probes: none "
+		die_status(s->session->probes.starved ? EXIT_FAILURE : EXIT_NOTHING, 0, "no file has the functions that this program probes: none "
 			   "mapped by the processes, none in the usual directories (use -l to name a file; see --list)");
 }
 

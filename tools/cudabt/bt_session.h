@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* One run of a bpftrace program, from its text to its end. */
-#ifndef BT_SESSION_H
-#define BT_SESSION_H
+#ifndef CUDABT_BT_SESSION_H
+#define CUDABT_BT_SESSION_H
 #include "cudabt/bt_files.h"
 #include "cudabt/bt_run.h"
 #include "cudabt/bt_translate.h"

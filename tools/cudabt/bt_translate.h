@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Translates a program with CUDA probes, cuda:FUNC and cudaret:FUNC, to plain bpftrace, without access
  * to files or processes. */
-#ifndef BT_TRANSLATE_H
-#define BT_TRANSLATE_H
+#ifndef CUDABT_BT_TRANSLATE_H
+#define CUDABT_BT_TRANSLATE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "cudabt/bt_parse.h"

@@ -7,8 +7,8 @@
  *
  * openat(): to name functions on stacks, bpftrace opens, as root and by name, the files in /proc/PID/maps
  * and their debug files.  Without that list it opens none and prints addresses. */
-#ifndef BT_TRAP_H
-#define BT_TRAP_H
+#ifndef CUDABT_BT_TRAP_H
+#define CUDABT_BT_TRAP_H
 #include <stdbool.h>
 #include "cudabt/bt_files.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <time.h>
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "cudaexporter/counts.h"
@@ -13,15 +12,6 @@ void counts_open(struct counts *c, const struct export_maps *maps, bool off_cpu,
 {
 	*c = (struct counts){ .maps = *maps, .off_cpu = off_cpu, .processes = processes };
 	export_maps_open(&c->maps);
-}
-
-/* Read for each collection: the clock may be set at any time. */
-static unsigned long long time_of_day(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 static void count(const struct cuda_process *process, enum metric m, struct metric_labels labels,
@@ -127,7 +117,7 @@ static bool read_exemplar(void *ctx, const struct export_key *k, const struct ex
 	struct counts *c = ctx;
 	const struct cuda_process *process = process_of(c, k->pid, k->program);
 	unsigned direction = k->detail & (EXPORT_ASYNC - 1);
-	struct exemplar exemplar = { e->value, e->time + c->epoch, e->tid, e->id };
+	struct exemplar exemplar = { e->value, e->time, e->tid, e->id };
 
 	if (!process)
 		return false;
@@ -199,7 +189,7 @@ void counts_read(struct counts *c, bool only_over)
 	const struct export_reader reader = { c, read_values, read_error, read_exemplar };
 
 	c->only_over = only_over;
-	c->epoch = time_of_day() - clock_ns();
+	c->epoch = clock_wall_ns() - clock_ns();	/* the clock may be set at any time */
 	launch_estimates_begin(&c->budget->estimates);
 	export_maps_read(&c->maps, &reader);
 	if (c->budget->share)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The probes' counts, and calls in flight, as series. */
-#ifndef COUNTS_H
-#define COUNTS_H
+#ifndef CUDAEXPORTER_COUNTS_H
+#define CUDAEXPORTER_COUNTS_H
 #include <stdbool.h>
 #include "cudaexporter/processes.h"
 #include "model/export_maps.h"
@@ -15,7 +15,7 @@ struct counts {
 	struct processes *processes;
 	struct probe_budget *budget;		/* has estimates of launches; set by the exporter */
 	bool only_over;		/* only processes that are over are read */
-	unsigned long long epoch;	/* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
+	unsigned long long epoch;	/* clock_wall_ns() - clock_ns() */
 };
 
 /* Call when the maps are loaded.  off_cpu: --collect.off-cpu.  Dies if the kernel does not let it map them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* All that is exported, collected when a page is requested. */
-#ifndef EXPORTER_H
-#define EXPORTER_H
+#ifndef CUDAEXPORTER_EXPORTER_H
+#define CUDAEXPORTER_EXPORTER_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaexporter/counts.h"

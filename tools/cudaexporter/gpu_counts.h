@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Time on the GPU: from the libraries in programs (gputime/gpu_time.h) to the programs of kernel_counts.h, which show it. */
-#ifndef GPU_COUNTS_H
-#define GPU_COUNTS_H
+#ifndef CUDAEXPORTER_GPU_COUNTS_H
+#define CUDAEXPORTER_GPU_COUNTS_H
 #include <stdbool.h>
 #include "gputime/gpu_time.h"
 

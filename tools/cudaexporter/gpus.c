@@ -15,6 +15,7 @@
 #include "cudaexporter/memory_metrics.h"
 #include "cudaexporter/processes.h"
 #include "proc/helper_pool.h"
+#include "proc/living.h"
 
 /* The GPUs that a program sees, in its order: indexes in struct nvml's devices.  By "Environment Variables" in NVIDIA's
  * "CUDA Programming Guide" and, for what it leaves open, by the driver's behavior. */
@@ -217,7 +218,7 @@ static int read_environ(int pid, struct device_env *env)
 	ssize_t n;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/environ", pid);
+	snprintf(name, sizeof(name), "/proc/%d/environ", proc_living(pid));
 	f = fopen(name, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -250,7 +251,7 @@ static unsigned long long read_nodes(int pid)
 	char name[32];
 	int dev;
 
-	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	snprintf(name, sizeof(name), "/proc/%d/root", proc_living(pid));
 	dev = open_dev(name);
 	for (unsigned i = 0; dev >= 0 && i < NODES; i++) {
 		snprintf(name, sizeof(name), "nvidia%u", i);

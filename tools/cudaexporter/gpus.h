@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The GPUs' memory as the driver reports it, beside what was counted, as series.  Which GPU a program's device is: CUDA
  * numbers the GPUs that the program may see, in an order of its own. */
-#ifndef GPUS_H
-#define GPUS_H
+#ifndef CUDAEXPORTER_GPUS_H
+#define CUDAEXPORTER_GPUS_H
 #include <stdbool.h>
 #include "nvml/nvml.h"
 #include "cudaexporter/series.h"

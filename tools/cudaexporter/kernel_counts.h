@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Launches by kernel: from the probes' maps and records to series. */
-#ifndef KERNEL_COUNTS_H
-#define KERNEL_COUNTS_H
+#ifndef CUDAEXPORTER_KERNEL_COUNTS_H
+#define CUDAEXPORTER_KERNEL_COUNTS_H
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>

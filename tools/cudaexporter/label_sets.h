@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The labels by which processes are distinguished (--labels, --by), and the sets of processes with equal labels: how
  * many sets there may be, and how long they stay when their processes have ended. */
-#ifndef LABEL_SETS_H
-#define LABEL_SETS_H
+#ifndef CUDAEXPORTER_LABEL_SETS_H
+#define CUDAEXPORTER_LABEL_SETS_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "base/quota.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Memory held, allocated and freed: from records to series. */
-#ifndef MEMORY_METRICS_H
-#define MEMORY_METRICS_H
+#ifndef CUDAEXPORTER_MEMORY_METRICS_H
+#define CUDAEXPORTER_MEMORY_METRICS_H
 #include "cudaexporter/processes.h"
 #include "model/memory.h"
 

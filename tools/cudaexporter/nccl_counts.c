@@ -165,26 +165,33 @@ static struct nccl_text *text_of(struct nccl_counts *k, struct cuda_process *pro
 	return text;
 }
 
-/* Bounds a program's value: a sum may be of several users' processes. */
-static unsigned long long bytes_of(unsigned long long bytes)
+/* Bounds a program's values: a sum may be of several users' processes. */
+static unsigned long long bytes_of(const struct comm_calls *calls)
 {
-	return bytes < EXPORT_BYTES_MAX ? bytes : EXPORT_BYTES_MAX;
+	const unsigned long long most = calls->n * EXPORT_BYTES_MAX;
+
+	return calls->bytes < most ? calls->bytes : most;
 }
 
-static void count(void *ctx, const struct communicator *m, const struct nccl_event *e)
+static void count(void *ctx, const struct communicator *m, const struct comm_calls *calls)
 {
+	const struct nccl_event *e = calls->event;
+	struct metric_labels labels = { .a = e->head.kind };
 	struct nccl_counts *k = ctx;
-	struct cuda_process *process = processes_find(k->processes, e->head.pid) ?: processes_mapped(k->processes, e->head.pid);
-	const struct metric_labels labels = { .a = e->head.kind, .text = text_of(k, process, m)->labels };
-	unsigned long long bytes = nccl_event_bytes(e);
+	struct cuda_process *process;
 
+	if (!calls->n)
+		return;
+	process = processes_find(k->processes, e->head.pid) ?:
+		  processes_mapped(k->processes, e->head.pid);
+	labels.text = text_of(k, process, m)->labels;
 	if (nccl_event_failed(e)) {
 		series_count(process->set, METRIC_NCCL_FAILED, labels, 1);
 		return;
 	}
-	series_count(process->set, METRIC_NCCL_OPERATIONS, labels, 1);
-	if (bytes != NO_VALUE)
-		series_count(process->set, METRIC_NCCL_BYTES, labels, bytes_of(bytes));
+	series_count(process->set, METRIC_NCCL_OPERATIONS, labels, calls->n);
+	if (calls->bytes != NO_VALUE)
+		series_count(process->set, METRIC_NCCL_BYTES, labels, bytes_of(calls));
 }
 
 bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size)
@@ -200,7 +207,8 @@ bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size)
 	}
 	m = communicators_call(&k->model, e);
 	if (cuda_fns[e->head.kind].class == CUDA_OPERATION && !e->capture)
-		count(k, m, e);
+		count(k, m, &(struct comm_calls){
+			.event = e, .n = 1, .bytes = nccl_event_bytes(e) });
 	return true;
 }
 

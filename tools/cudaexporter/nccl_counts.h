@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Operations of NCCL by communicator: from records to series. */
-#ifndef NCCL_COUNTS_H
-#define NCCL_COUNTS_H
+#ifndef CUDAEXPORTER_NCCL_COUNTS_H
+#define CUDAEXPORTER_NCCL_COUNTS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/hash.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --profiles: what is held, launched and waited for, by call stack, as pages for Parca, Pyroscope and go tool pprof. */
-#ifndef PROFILES_H
-#define PROFILES_H
+#ifndef CUDAEXPORTER_PROFILES_H
+#define CUDAEXPORTER_PROFILES_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaexporter/web_rpc.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #include "abi/cudaexporter.h"
 #include "api/cuda_fn.h"
@@ -30,14 +29,11 @@ static const char *const lost_reasons[LOST_MAX] = {
 void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
 	       const struct self_probes *probes)
 {
-	struct timespec now;
-
 	s->set = set;
 	s->processes = processes;
 	s->memory = memory;
 	s->probes = *probes;
-	clock_gettime(CLOCK_REALTIME, &now);
-	s->started = now.tv_sec * 1000000000ull + now.tv_nsec;
+	s->started = clock_wall_ns();
 	s->build = xprintf("version=\"%s\",revision=\"%s\",libbpf=\"%s\"", VERSION, version_revision(), libbpf_version_string());
 	s->stats = s->times ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
 	if (s->times && s->stats < 0)

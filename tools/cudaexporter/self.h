@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The exporter's metrics about itself: its probes, losses, limits and resources. */
-#ifndef SELF_H
-#define SELF_H
+#ifndef CUDAEXPORTER_SELF_H
+#define CUDAEXPORTER_SELF_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "abi/lost.h"

@@ -6,6 +6,7 @@
 #include "abi/launch.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
+#include "base/clock.h"
 #include "cudaexporter/series.h"
 #include "model/graphs.h"
 #include "model/memory.h"
@@ -445,6 +446,8 @@ static void print_bucket(const struct page *p, const struct series *s, unsigned 
 /* Follows a bucket's value. */
 static void print_exemplar(const struct page *p, enum metric m, const struct exemplar *e)
 {
+	unsigned long long time = e->time + clock_wall_ns() - clock_ns();
+
 	if (e->id >= CUDA_ID_MAX)
 		return;
 	fprintf(p->f, " # {tid=\"%u\",function=\"%s\"} ", e->tid, cuda_fns[e->id].name);
@@ -452,7 +455,7 @@ static void print_exemplar(const struct page *p, enum metric m, const struct exe
 		fprintf(p->f, "%llu.%09llu", e->value / 1000000000, e->value % 1000000000);
 	else
 		fprintf(p->f, "%llu", e->value);
-	fprintf(p->f, " %llu.%03llu", e->time / 1000000000, e->time / 1000000 % 1000);
+	fprintf(p->f, " %llu.%03llu", time / 1000000000, time / 1000000 % 1000);
 }
 
 static void print_histogram(const struct page *p, struct series *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The metrics that metrics.def declares, their series, and the page that shows them.  Series are collected in rounds:
  * each round replaces the values of the one before. */
-#ifndef SERIES_H
-#define SERIES_H
+#ifndef CUDAEXPORTER_SERIES_H
+#define CUDAEXPORTER_SERIES_H
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/queue.h>
@@ -72,7 +72,7 @@ struct label_set {
 /* The last call that fell into a bucket. */
 struct exemplar {
 	unsigned long long value;	/* in the metric's unit */
-	unsigned long long time;	/* ns since the epoch; 0: no exemplar */
+	unsigned long long time;	/* clock_ns(); 0: no exemplar */
 	unsigned tid, id;		/* id: enum cuda_id */
 };
 

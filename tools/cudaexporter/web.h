@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* cudaexporter's web server, from the collector's side.  The server is a process without privileges that speaks HTTP and
  * TLS and asks the collector for each page.  The collector never waits for it. */
-#ifndef WEB_H
-#define WEB_H
+#ifndef CUDAEXPORTER_WEB_H
+#define CUDAEXPORTER_WEB_H
 #include "cudaexporter/web_rpc.h"
 
 struct web_options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Checks passwords against bcrypt hashes, in a time that does not reveal whether the user exists. */
-#ifndef WEB_AUTH_H
-#define WEB_AUTH_H
+#ifndef CUDAEXPORTER_WEB_AUTH_H
+#define CUDAEXPORTER_WEB_AUTH_H
 #include <crypt.h>
 #include <pthread.h>
 #include <stdatomic.h>

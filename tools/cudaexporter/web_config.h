@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads --web.config.file, a subset of exporter-toolkit's format, and the files that it names. */
-#ifndef WEB_CONFIG_H
-#define WEB_CONFIG_H
+#ifndef CUDAEXPORTER_WEB_CONFIG_H
+#define CUDAEXPORTER_WEB_CONFIG_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The server's state, and its connections with their deadlines: a slow client cannot keep others out. */
-#ifndef WEB_CONNECTIONS_H
-#define WEB_CONNECTIONS_H
+#ifndef CUDAEXPORTER_WEB_CONNECTIONS_H
+#define CUDAEXPORTER_WEB_CONNECTIONS_H
 #include <stdatomic.h>
 #include "cudaexporter/web_auth.h"
 #include "cudaexporter/web_rpc.h"

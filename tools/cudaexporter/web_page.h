@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The server's answers to requests. */
-#ifndef WEB_PAGE_H
-#define WEB_PAGE_H
+#ifndef CUDAEXPORTER_WEB_PAGE_H
+#define CUDAEXPORTER_WEB_PAGE_H
 #include <microhttpd.h>
 #include "cudaexporter/web_rpc.h"
 

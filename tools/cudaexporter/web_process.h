@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Server processes, from the collector's side, and the sockets that they listen on. */
-#ifndef WEB_PROCESS_H
-#define WEB_PROCESS_H
+#ifndef CUDAEXPORTER_WEB_PROCESS_H
+#define CUDAEXPORTER_WEB_PROCESS_H
 #include <stdbool.h>
 #include <stddef.h>
 

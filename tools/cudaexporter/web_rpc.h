@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Everything that passes between the collector and the server: the server's configuration, in a sealed memory file; and
  * messages over a socket of type SOCK_SEQPACKET.  In the server, threads wait for pages, and one thread receives them. */
-#ifndef WEB_RPC_H
-#define WEB_RPC_H
+#ifndef CUDAEXPORTER_WEB_RPC_H
+#define CUDAEXPORTER_WEB_RPC_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The server process: gives up its privileges, accepts connections when the collector permits, and passes them to
  * libmicrohttpd. */
-#ifndef WEB_SERVER_H
-#define WEB_SERVER_H
+#ifndef CUDAEXPORTER_WEB_SERVER_H
+#define CUDAEXPORTER_WEB_SERVER_H
 
 /* Serves with the descriptors of web_rpc.h, of which nlisten are listening sockets, until the collector ends. */
 _Noreturn void web_server_run(int nlisten);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --csv: a line for each run, RFC 4180.  --chrome: a timeline of the runs on each device and of the blocks on each SM
  * (view/chrome.h). */
-#ifndef EXPORT_H
-#define EXPORT_H
+#ifndef CUDAKERNELTIME_EXPORT_H
+#define CUDAKERNELTIME_EXPORT_H
 #include <stdio.h>
 #include "cudakerneltime/report.h"
 #include "cudakerneltime/runs.h"

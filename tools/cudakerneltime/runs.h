@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runs of kernels on a GPU and of their blocks, from the records of the probe (gpu/kerneltime.gpu.c), which are hostile.  A
  * launch is the program's call; a run is what the GPU did. */
-#ifndef RUNS_H
-#define RUNS_H
+#ifndef CUDAKERNELTIME_RUNS_H
+#define CUDAKERNELTIME_RUNS_H
 #include <stddef.h>
 #include <stdint.h>
 #include "abi/gpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints the idle gaps of an interval: for each device of a process how it spent its time, and what threads did while it
  * waited for them. */
-#ifndef GAP_VIEW_H
-#define GAP_VIEW_H
+#ifndef CUDALAUNCHTOP_GAP_VIEW_H
+#define CUDALAUNCHTOP_GAP_VIEW_H
 #include <stdbool.h>
 
 struct gaps;

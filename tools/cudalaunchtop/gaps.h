@@ -5,8 +5,8 @@
  * The runs of all streams of a device, in order of their starts, are busy time; between them are gaps.  If the call that began
  * the run after a gap had returned before the gap began, the run was queued, and the gap is the GPU's own.  Otherwise the GPU
  * waited for the host until the call returned, or the run began. */
-#ifndef GAPS_H
-#define GAPS_H
+#ifndef CUDALAUNCHTOP_GAPS_H
+#define CUDALAUNCHTOP_GAPS_H
 #include <stdbool.h>
 #include "base/hash.h"
 #include "base/log2_hist.h"

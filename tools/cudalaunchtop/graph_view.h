@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the nodes of a CUDA graph do, for cudalaunchtop --graphs. */
-#ifndef GRAPH_VIEW_H
-#define GRAPH_VIEW_H
+#ifndef CUDALAUNCHTOP_GRAPH_VIEW_H
+#define CUDALAUNCHTOP_GRAPH_VIEW_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

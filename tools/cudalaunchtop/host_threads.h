@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What threads that launch do between launches, as bpf/lib/host_time.bpf.h reports it: which of it filled a time. */
-#ifndef HOST_THREADS_H
-#define HOST_THREADS_H
+#ifndef CUDALAUNCHTOP_HOST_THREADS_H
+#define CUDALAUNCHTOP_HOST_THREADS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/quota.h"

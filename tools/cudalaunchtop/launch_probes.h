@@ -3,8 +3,8 @@
  * there and one in the driver, which suffices to count it: the runtime's identifies the kernel of
  * the driver's function, and sees launches that the runtime refuses.  So it is detached while every
  * launched function is known, and attached again when one is not. */
-#ifndef LAUNCH_PROBES_H
-#define LAUNCH_PROBES_H
+#ifndef CUDALAUNCHTOP_LAUNCH_PROBES_H
+#define CUDALAUNCHTOP_LAUNCH_PROBES_H
 #include <stdbool.h>
 
 struct launches;

@@ -24,15 +24,26 @@ enum { STREAM = 14, NAME = 40, WIDE = 100 };
 
 /* ---- The lines */
 
-static unsigned long long product(const unsigned *d)
-{
-	return (unsigned long long)d[0] * d[1] * d[2];
-}
-
-/* Returns the threads of a launch; 0: unknown. */
+/* Returns the threads of a launch; 0: unknown.  At most THREADS_MOST: the largest grid of the largest blocks has 2^73. */
 static unsigned long long threads_of(const struct launch_row *r)
 {
-	return product(r->grid) * product(r->block);
+	unsigned long long n = 1;
+
+	for (int i = 0; i < 3; i++)
+		if (!r->grid[i] || !r->block[i])
+			return 0;
+	for (int i = 0; i < 3; i++)
+		if (__builtin_mul_overflow(n, r->grid[i], &n) || __builtin_mul_overflow(n, r->block[i], &n))
+			return THREADS_MOST;
+	return n < THREADS_MOST ? n : THREADS_MOST;
+}
+
+/* Returns the length of the text. */
+static int threads_text(char *buf, size_t size, const struct launch_row *r)
+{
+	const unsigned long long n = threads_of(r);
+
+	return n == THREADS_MOST ? snprintf(buf, size, ">18.4E") : n ? snprintf(buf, size, "%llu", n) : snprintf(buf, size, "-");
 }
 
 static int more_first(unsigned long long a, unsigned long long b)
@@ -288,6 +299,7 @@ static void set_lines(struct launch_view *v, bool whole, bool idle)
 		l->time = v->counted;
 		l->interval = v->interval;
 		l->threads = *r->grid ? threads_of(r) : NO_VALUE;
+		l->threads_beyond = l->threads == THREADS_MOST;
 		l->rate = v->interval > 0 ? r->last.launches / v->interval : 0;
 		devices_see(&v->devices, r->device);
 		set_container(v, l);
@@ -419,7 +431,7 @@ static void widest(struct launch_view *v, size_t n, bool narrow)
 		widen(&v->comm, text_width(r->comm));
 		widen(&v->grid, dim_text(buf, sizeof(buf), r->grid));
 		widen(&v->block, dim_text(buf, sizeof(buf), r->block));
-		widen(&v->threads, snprintf(buf, sizeof(buf), "%llu", threads_of(r)));
+		widen(&v->threads, threads_text(buf, sizeof(buf), r));
 	}
 }
 
@@ -561,7 +573,7 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 {
 	const struct launch_line *l = &v->lines[i];
 	const struct launch_row *r = &l->row;
-	char number[16];
+	char number[16], threads[24];
 
 	fprintf(f, "%-7d ", r->pid);
 	fprintf(f, "%*s", v->comm - escape_text(f, r->comm), "");
@@ -591,10 +603,10 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 		dim(f, v->grid, r->grid);
 		dim(f, v->block, r->block);
 	}
-	if (!v->narrow && !v->gpu && threads_of(r))
-		fprintf(f, " %*llu", v->threads, threads_of(r));
-	else if (!v->narrow && !v->gpu)
-		fprintf(f, " %*s", v->threads, "-");
+	if (!v->narrow && !v->gpu) {
+		threads_text(threads, sizeof(threads), r);
+		fprintf(f, " %*s", v->threads, threads);
+	}
 	fputc(' ', f);
 	kernel(v, f, i);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A table of launches, a line for each kernel or process: in blocks of text and on the terminal's
  * screen. */
-#ifndef LAUNCH_VIEW_H
-#define LAUNCH_VIEW_H
+#ifndef CUDALAUNCHTOP_LAUNCH_VIEW_H
+#define CUDALAUNCHTOP_LAUNCH_VIEW_H
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/util.h"
 #include "cli/top_screen.h"
 #include "gputime/gpu_time.h"
 #include "cudalaunchtop/graph_view.h"
@@ -16,6 +17,9 @@
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid|time"
 enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID, SORT_TIME };
 
+/* The most threads of a launch that a line has. */
+#define THREADS_MOST	(NO_VALUE - 1)
+
 struct launch_line {
 	struct launch_row row;
 	const char *kernel, *kind;
@@ -23,7 +27,7 @@ struct launch_line {
 	char container[CONTAINER_ID];	/* of the process; "": none */
 	char *address;		/* kernel points here if it has no name */
 	struct graph_items items;	/* of a graph; none otherwise */
-	unsigned long long time, threads;	/* threads: of a launch; NO_VALUE: unknown */
+	unsigned long long time, threads;	/* threads: of a launch, at most THREADS_MOST; NO_VALUE: unknown */
 	double interval, rate;
 	struct gpu_sum gpu;	/* what ran of it on the GPU in the interval; n is 0: nothing, or that is not measured */
 	struct hist_spread gpu_spread;
@@ -33,6 +37,7 @@ struct launch_line {
 	/* for JSON, set by the report: container, and whether all launches of the process were seen, and the graph's nodes */
 	const char *container_or_null;
 	bool complete, known;
+	bool threads_beyond;	/* there are more than THREADS_MOST */
 	struct out_print nodes;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fits the names of kernels into a column, so that they remain different: brief ones of PyTorch's have hundreds
  * of characters, and many of them differ in one argument of a template; of short ones, few are too long. */
-#ifndef NAME_FIT_H
-#define NAME_FIT_H
+#ifndef CUDALAUNCHTOP_NAME_FIT_H
+#define CUDALAUNCHTOP_NAME_FIT_H
 #include <stddef.h>
 
 struct name_fit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The CUDA graphs of all traced programs. */
-#ifndef GRAPH_TABLE_H
-#define GRAPH_TABLE_H
+#ifndef CUDALEAK_GRAPH_TABLE_H
+#define CUDALEAK_GRAPH_TABLE_H
 #include <stddef.h>
 #include "base/quota.h"
 #include "model/captures.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Allocations that are not freed, in groups. */
-#ifndef LEAK_H
-#define LEAK_H
+#ifndef CUDALEAK_LEAK_H
+#define CUDALEAK_LEAK_H
 #include "model/memory.h"
 
 /* The property that the allocations of a group share, besides their process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Memory held, on the terminal's screen. */
-#ifndef LEAK_SCREEN_H
-#define LEAK_SCREEN_H
+#ifndef CUDALEAK_LEAK_SCREEN_H
+#define CUDALEAK_LEAK_SCREEN_H
 #include "cli/top_screen.h"
 #include "cudaleak/leak_view.h"
 

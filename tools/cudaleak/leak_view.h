@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The report on a process, as text and JSON. */
-#ifndef LEAK_VIEW_H
-#define LEAK_VIEW_H
+#ifndef CUDALEAK_LEAK_VIEW_H
+#define CUDALEAK_LEAK_VIEW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 #include "proc/process_table.h"

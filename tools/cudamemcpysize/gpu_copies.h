@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How long copies took on the GPU, also asynchronous ones and those of graphs. */
-#ifndef GPU_COPIES_H
-#define GPU_COPIES_H
+#ifndef CUDAMEMCPYSIZE_GPU_COPIES_H
+#define CUDAMEMCPYSIZE_GPU_COPIES_H
 #include <stdbool.h>
 #include "gputime/gpu_time.h"
 

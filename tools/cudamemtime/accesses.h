@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Records of accesses: their launches, their times on the clock that all SMs of a device share, and the two files with
  * them. */
-#ifndef ACCESSES_H
-#define ACCESSES_H
+#ifndef CUDAMEMTIME_ACCESSES_H
+#define CUDAMEMTIME_ACCESSES_H
 #include <stdio.h>
 #include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --list: prints the sites in a file that would be measured.  --patch: writes a copy of a program or library with probes in
  * its PTX. */
-#ifndef FILES_H
-#define FILES_H
+#ifndef CUDAMEMTIME_FILES_H
+#define CUDAMEMTIME_FILES_H
 #include "cudamemtime/measure.h"
 
 struct file_list {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A measurement: its options, its state, and the hooks of struct tool. */
-#ifndef MEASURE_H
-#define MEASURE_H
+#ifndef CUDAMEMTIME_MEASURE_H
+#define CUDAMEMTIME_MEASURE_H
 #include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"
 #include "session/gpuprobe.h"

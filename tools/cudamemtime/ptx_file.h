@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The PTX in a file (a program, a library, a fat binary, or PTX itself), and functions in machine code. */
-#ifndef PTX_FILE_H
-#define PTX_FILE_H
+#ifndef CUDAMEMTIME_PTX_FILE_H
+#define CUDAMEMTIME_PTX_FILE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "ptx/fatbin.h"

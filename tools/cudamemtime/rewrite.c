@@ -86,8 +86,6 @@ const char *rewrite_why(enum instrument_result result)
 	return "malformed PTX";
 }
 
-extern char **environ;
-
 /* Returns the file of ptxas: of $PATH or in /usr/local/cuda; NULL if there is none.  The caller frees it. */
 static char *ptxas_find(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which operations of NCCL the waits in flight are behind. */
-#ifndef NCCL_WAITS_H
-#define NCCL_WAITS_H
+#ifndef CUDASYNCLATENCY_NCCL_WAITS_H
+#define CUDASYNCLATENCY_NCCL_WAITS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "model/captures.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How long each thread waited, and which share of the time. */
-#ifndef WAIT_THREADS_H
-#define WAIT_THREADS_H
+#ifndef CUDASYNCLATENCY_WAIT_THREADS_H
+#define CUDASYNCLATENCY_WAIT_THREADS_H
 #include <stddef.h>
 
 struct bpf_map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The last values of a number as a line of bars: blocks in UTF-8, else ASCII. */
-#ifndef SPARK_H
-#define SPARK_H
+#ifndef CUDATOP_SPARK_H
+#define CUDATOP_SPARK_H
 #include <stdio.h>
 
 enum { SPARK_VALUES = 180 };

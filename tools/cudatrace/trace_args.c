@@ -96,29 +96,11 @@ static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
 	}
 }
 
-/* The call is not in a stream that it creates, nor in a context that it makes current. */
-static void add_role(struct trace_function *fn, const struct cuda_proto *proto)
-{
-	const struct cuda_fn *role = trace_role(proto);
-	const struct cuda_args *row = role ? &role->args : NULL;
-
-	if (!role)
-		return;
-	fn->role = 1 + (role - cuda_fns);
-	if (role->class == CUDA_STREAM || role->class == CUDA_CTX)
-		return;
-	fn->handle = row->stream ? row->stream : row->ctx;
-	if (role->class == CUDA_LAUNCH && row->params && !row->count) {
-		fn->handle = row->params;
-		fn->handle_at = CUDA_CONFIG_STREAM;
-	}
-}
-
 struct trace_function trace_describe(int id, unsigned flags, bool full)
 {
 	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
 	struct trace_function fn = {
-		.flags = flags | (returns_error(proto) ? TRACE_ERROR : 0),
+		.id = id, .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0),
 		.pending = proto->lib == CUDA_NCCL ? NCCL_IN_PROGRESS : NOT_READY,
 	};
 
@@ -126,7 +108,6 @@ struct trace_function trace_describe(int id, unsigned flags, bool full)
 		fn.flags |= TRACE_RUNTIME;
 	if (proto->lib == CUDA_NCCL)
 		fn.flags |= TRACE_NCCL;
-	add_role(&fn, proto);
 	if (!full)
 		return fn;
 	add_words(&fn, proto);

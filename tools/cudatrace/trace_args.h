@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which arguments cudatrace's probes record; arguments and result as text or JSON. */
-#ifndef TRACE_ARGS_H
-#define TRACE_ARGS_H
+#ifndef CUDATRACE_TRACE_ARGS_H
+#define CUDATRACE_TRACE_ARGS_H
 #include <stdio.h>
 #include "cudatrace/trace_call.h"
 
-/* What the probes do for function id of cuda_protos[].  flags: TRACE_SHOWN and so on, except
+/* What the probes do for function id of cuda_protos[], without trace_place().  flags: TRACE_SHOWN and so on, except
  * TRACE_ERROR, which follows from the prototype.  full: record the arguments. */
 struct trace_function trace_describe(int id, unsigned flags, bool full);
 

@@ -11,7 +11,7 @@ const struct cuda_fn *trace_role(const struct cuda_proto *proto)
 	bool jumps = !strncmp(proto->name, "__cudaLaunchKernel", 18);
 	int id = cuda_fn_find(proto->name + (jumps ? 2 : 0));
 
-	return id < 0 ? NULL : &cuda_fns[id];
+	return id < 0 ? NULL : &cuda_fns[cuda_fn_form(id, proto->until / 1000)];
 }
 
 static bool is_string(const struct trace_read *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A call, as recorded by cudatrace's probes. */
-#ifndef TRACE_CALL_H
-#define TRACE_CALL_H
+#ifndef CUDATRACE_TRACE_CALL_H
+#define CUDATRACE_TRACE_CALL_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/cudatrace.h"

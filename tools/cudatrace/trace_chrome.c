@@ -181,7 +181,7 @@ static void print_device(FILE *file, unsigned int device)
 {
 	char text[16];
 
-	fprintf(file, "\"on_device\":%s,", device ? device_text(device, text) : "null");
+	fprintf(file, "\"on_device\":%s,", device && device != DEVICE_NONE ? device_text(device, text) : "null");
 }
 
 static void print_title(FILE *file, const struct trace_call *call)
@@ -295,11 +295,15 @@ struct trace_held trace_held_init(struct process_table *processes)
 	};
 }
 
+/* How many references there are to a primary context, which its last release resets, is not followed here. */
+static bool changes_held(const struct cuda_fn *fn)
+{
+	return fn && cuda_fn_in(fn, HELD_CLASSES) && !(fn->class == CUDA_RESET && fn->args.counted);
+}
+
 bool trace_changes_held(const struct cuda_proto *proto)
 {
-	const struct cuda_fn *fn = trace_role(proto);
-
-	return fn && cuda_fn_in(fn, HELD_CLASSES);
+	return changes_held(trace_role(proto));
 }
 
 static struct held_thread *find_thread(const struct trace_held *h, int pid, int tid)
@@ -372,12 +376,12 @@ struct mem_process *trace_held_call(struct trace_held *h, const struct trace_cal
 	const struct cuda_fn *fn = trace_role(call->proto);
 	struct memory_event m;
 
-	if (!fn || !cuda_fn_in(fn, HELD_CLASSES) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
+	if (!changes_held(fn) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
 		return NULL;
 	m = event_of(h, call, fn);
 	if (fn->class != CUDA_CTX)
 		return memory_apply(&h->memory, &m, NULL).process;
-	if (fn->args.stack != CUDA_KEEP)
+	if (fn->args.stack != CUDA_KEEP && fn->args.stack != CUDA_GONE)
 		set_location(h, e->head.pid, e->tid, chosen(&fn->args, &m));
 	return NULL;
 }

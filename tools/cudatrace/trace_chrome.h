@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A timeline of calls, as complete events ("ph":"X"; see view/chrome.h), of work in streams and of held
  * memory.  When work begins and ends is unknown: it is a slice of length 0 with an arrow from its call. */
-#ifndef TRACE_CHROME_H
-#define TRACE_CHROME_H
+#ifndef CUDATRACE_TRACE_CHROME_H
+#define CUDATRACE_TRACE_CHROME_H
 #include <stdbool.h>
 #include "base/quota.h"
 #include "model/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Errors caused by earlier work, and errors that were never checked. */
-#ifndef TRACE_ERRORS_H
-#define TRACE_ERRORS_H
+#ifndef CUDATRACE_TRACE_ERRORS_H
+#define CUDATRACE_TRACE_ERRORS_H
 #include <stdbool.h>
 #include "base/quota.h"
 #include "cudatrace/trace_call.h"

@@ -46,8 +46,7 @@ void trace_execution_fork(struct executions *ps, int parent, int child)
 	to->version = from->version;
 }
 
-/* No function of the runtime has changed within a major version.  A statically linked one has no version
- * and counts as the newest. */
+/* No function of the runtime has changed within a major version.  One without a version counts as the newest. */
 static int last_of(int major)
 {
 	return major ? major * 1000 + 999 : INT_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The traced programs (an execution of one is a struct execution of kernels/executions.h): the versions of their
  * runtimes and the names of their kernels, from their calls and their processes' memory. */
-#ifndef TRACE_EXECUTION_H
-#define TRACE_EXECUTION_H
+#ifndef CUDATRACE_TRACE_EXECUTION_H
+#define CUDATRACE_TRACE_EXECUTION_H
 #include "cudatrace/trace_call.h"
 
 struct probes;

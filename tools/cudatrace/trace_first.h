@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The first launch of each kernel by a process: the driver may load the kernel's code in it (CUDA_MODULE_LOADING=LAZY). */
-#ifndef TRACE_FIRST_H
-#define TRACE_FIRST_H
+#ifndef CUDATRACE_TRACE_FIRST_H
+#define CUDATRACE_TRACE_FIRST_H
 #include <stdbool.h>
 #include "base/quota.h"
 

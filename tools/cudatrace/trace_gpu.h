@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What ran on the GPU, in the timeline of --chrome: a track for each of its streams. */
-#ifndef TRACE_GPU_H
-#define TRACE_GPU_H
+#ifndef CUDATRACE_TRACE_GPU_H
+#define CUDATRACE_TRACE_GPU_H
 #include "base/quota.h"
 #include "gputime/gpu_time.h"
 #include "kernels/kernel_name.h"

@@ -8,6 +8,7 @@
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_line.h"
 #include "proc/process_table.h"
+#include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
 
@@ -226,6 +227,9 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
 		.cause = { print_cause, call }, .stack = call->stack,
 	};
+
+	if (!r.stack && !whole && !out_is_json())
+		r.stack = stack_missing(NULL, NO_STACK_RETURN);
 
 	/* a call that is printed late, as with --tree, may have returned before */
 	r.since = *lines->previous && r.time > *lines->previous ? r.time - *lines->previous : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* One line per call, as strace prints them, or a JSON object; with --tree, calls inside calls. */
-#ifndef TRACE_LINE_H
-#define TRACE_LINE_H
+#ifndef CUDATRACE_TRACE_LINE_H
+#define CUDATRACE_TRACE_LINE_H
 #include <stdbool.h>
 #include "base/quota.h"
 #include "cli/row.h"

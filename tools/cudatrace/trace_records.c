@@ -50,12 +50,14 @@ static bool is_quick(const struct trace *t, const struct trace_call *call)
 }
 
 /* Return true if a call of the function shows that its program uses the device: most programs that use only one begin
- * by choosing it. */
-static bool uses_device(const struct trace_function *function, unsigned int device)
+ * by choosing it, and by asking for the properties of all. */
+static bool uses_device(const struct trace *t, unsigned int id, unsigned int device)
 {
-	int role = function->role - 1;
+	const int role = t->functions[id].role - 1;
 
-	return device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
+	if (role < 0)
+		return device && !t->places[id].dev;
+	return device && cuda_fns[role].class != CUDA_CTX && cuda_fns[role].class != CUDA_POOLS;
 }
 
 static void summarize(struct trace *t, const struct trace_call *call, bool uses)
@@ -70,19 +72,19 @@ static void summarize(struct trace *t, const struct trace_call *call, bool uses)
 
 void trace_counted(struct trace *t, const struct aggregate *calls)
 {
-	const unsigned int id = calls->key.key, device = calls->key.device;
+	const unsigned int id = calls->key.key, device = device_of_key(calls->key.device);
 
 	if (!calls->count || id >= (unsigned)cuda_protos_n)	/* programs may have written it */
 		return;
 	trace_summary_add(&t->calls, &(struct trace_calls){
 		.id = id, .device = device, .pid = calls->key.pid, .comm = calls->comm,
 		.n = calls->count, .errors = calls->key.series == TRACE_FAILED ? calls->count : 0,
-		.total = calls->sum, .least = calls->least, .most = calls->most }, uses_device(&t->functions[id], device));
+		.total = calls->sum, .least = calls->least, .most = calls->most }, uses_device(t, id, device));
 }
 
 static void show(struct trace *t, const struct trace_call *call)
 {
-	const bool uses = uses_device(call->function, call->event->device);
+	const bool uses = uses_device(t, call->event->id, call->event->device);
 
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
@@ -158,5 +160,6 @@ void trace_free(struct trace *t)
 	trace_summary_free(&t->calls);
 	stack_sums_free(&t->sums);
 	free(t->functions);
+	free(t->places);
 	free(t->selected);
 }

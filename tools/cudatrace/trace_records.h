@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* From the records of cudatrace's probes to the requested output. */
-#ifndef TRACE_RECORDS_H
-#define TRACE_RECORDS_H
+#ifndef CUDATRACE_TRACE_RECORDS_H
+#define CUDATRACE_TRACE_RECORDS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/cudatrace.h"
@@ -42,7 +42,8 @@ struct trace {			/* all zero except the options and sums */
 	bool aggregate;		/* only numbers and times of calls are wanted: the probes count them */
 	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
 	struct captures captures;	/* set by the tool */
-	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
+	struct trace_function *functions;	/* by id, source.n: what the probes do */
+	struct cuda_args *places;	/* by id: for the map places */
 	struct probe_source source;	/* the selected functions and others that are needed */
 	long shown;		/* calls */
 	unsigned long long previous;	/* see struct trace_lines */

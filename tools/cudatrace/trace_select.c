@@ -7,6 +7,7 @@
 #include "cli/opt.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_call.h"
+#include "cudatrace/trace_place.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
 #include "probe/probes.h"
@@ -253,13 +254,27 @@ static int find(const void *ctx, const char *symbol)
 	return cuda_proto_find(symbol);
 }
 
-static struct function get(const struct probes *probes, int id)
+/* The forms that older runtimes have come after cuda_protos[]. */
+static int form(int id, int major)
+{
+	const struct cuda_fn *newest = trace_role(&cuda_protos[id]);
+	const int older = newest ? cuda_fn_form(newest - cuda_fns, major) : -1;
+
+	for (int i = 0; i < cuda_forms_n; i++)
+		if (cuda_fn_form_at(i) == older)
+			return cuda_protos_n + i;
+	return id;
+}
+
+static struct function get(const struct probes *probes, int which)
 {
 	const struct trace *t = probes->source->ctx;
+	const int id = t->functions[which].id, older = which - cuda_protos_n;
 	const struct cuda_proto *p = &cuda_protos[id];
 
 	return (struct function){
-		.name = p->name, .lib = p->lib, .returns = !t->no_returns && !(is_helper(t, p) && class_of(p) == CUDA_EVENT),
+		.name = p->name, .form = older < 0 ? NULL : cuda_fn_form_name(cuda_fn_form_at(older)), .lib = p->lib,
+		.returns = !t->no_returns && !(is_helper(t, p) && class_of(p) == CUDA_EVENT),
 		.wanted = t->selected[id] || is_needed(t, p) || is_helper(t, p),
 		.helper_only = is_helper(t, p),
 		.outermost = is_outermost(t, p),
@@ -339,6 +354,24 @@ static void select_firsts(struct trace *t)
 	}
 }
 
+static void describe_functions(struct trace *t, bool full)
+{
+	t->source = (struct probe_source){ .find = find, .get = get, .form = form, .ctx = t, .n = cuda_protos_n + cuda_forms_n };
+	t->functions = xcalloc(t->source.n, sizeof(*t->functions));
+	t->places = xcalloc(t->source.n, sizeof(*t->places));
+	for (int i = 0; i < cuda_protos_n; i++) {
+		t->functions[i] = trace_describe(i, flags_of(t, i), full || (t->only_firsts && needs_words(t, i)));
+		trace_place(&t->functions[i], &t->places[i], &cuda_protos[i], trace_role(&cuda_protos[i]));
+	}
+	for (int i = cuda_protos_n; i < t->source.n; i++) {
+		const struct cuda_fn *role = &cuda_fns[cuda_fn_form_at(i - cuda_protos_n)];
+		const int id = cuda_proto_find(role->name);
+
+		t->functions[i] = trace_describe(id, flags_of(t, id), full);
+		trace_place(&t->functions[i], &t->places[i], &cuda_protos[id], role);
+	}
+}
+
 void trace_prepare(struct trace *t)
 {
 	bool full = (!t->summary && !t->folded) || t->chrome;
@@ -350,7 +383,6 @@ void trace_prepare(struct trace *t)
 	check_options(t);
 	t->selected = select_functions(t->expression);
 	select_firsts(t);
-	t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
 	t->launches = t->only_firsts;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
@@ -359,9 +391,7 @@ void trace_prepare(struct trace *t)
 	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
 	t->marks_captured = !(t->no_returns || t->unchecked) && (t->chrome || !(t->folded || t->summary)) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;
-	for (int i = 0; i < cuda_protos_n; i++)
-		t->functions[i] = trace_describe(i, flags_of(t, i), full || (t->only_firsts && needs_words(t, i)));
-	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t, .n = cuda_protos_n };
+	describe_functions(t, full);
 	t->trees = trace_trees_init(&t->lines, t->processes);
 	t->failures = trace_unchecked_init(&t->lines, t->processes);
 	t->sticky = trace_sticky_init(t->processes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* From cudatrace's options to the functions that are probed. */
-#ifndef TRACE_SELECT_H
-#define TRACE_SELECT_H
+#ifndef CUDATRACE_TRACE_SELECT_H
+#define CUDATRACE_TRACE_SELECT_H
 
 struct trace;
 

@@ -44,7 +44,7 @@ static const struct field fields[] = {	/* for JSON; print_line() prints text */
 
 static struct summary_row *row_of(struct trace_summary *s, const struct trace_calls *calls)
 {
-	struct summary_row **rows = &s->rows[calls->device % (DEVICES + 1)];
+	struct summary_row **rows = &s->rows[calls->device == DEVICE_NONE ? SUMMARY_NONE : calls->device % SUMMARY_NONE];
 
 	if (!*rows)
 		*rows = xcalloc(cuda_protos_n, sizeof(**rows));
@@ -148,7 +148,7 @@ void trace_summary_print(const struct trace_summary *s)
 	struct summary_row *list = NULL;
 	int n = 0;
 
-	for (int device = 0; device <= DEVICES; device++)
+	for (int device = 0; device < SUMMARY_DEVICES; device++)
 		list = add_rows(list, &n, s->rows[device]);
 	if (n)
 		qsort(list, n, sizeof(*list), longest_first);
@@ -205,6 +205,6 @@ void trace_summary_stacks(const struct stack_sums *sums)
 
 void trace_summary_free(struct trace_summary *s)
 {
-	for (int device = 0; device <= DEVICES; device++)
+	for (int device = 0; device < SUMMARY_DEVICES; device++)
 		free(s->rows[device]);
 }

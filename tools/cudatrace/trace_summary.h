@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls, errors and times by function and device, like the table of strace -c. */
-#ifndef TRACE_SUMMARY_H
-#define TRACE_SUMMARY_H
+#ifndef CUDATRACE_TRACE_SUMMARY_H
+#define CUDATRACE_TRACE_SUMMARY_H
 #include "abi/device.h"
 #include "view/columns.h"
 
 struct process_table;
 struct stack_sums;
 
+enum { SUMMARY_DEVICES = DEVICES + 2, SUMMARY_NONE = SUMMARY_DEVICES - 1 };
+
 struct trace_summary {		/* all zero but processes: no calls */
-	struct summary_row *rows[DEVICES + 1];	/* of each device, by id; NULL: no calls */
+	struct summary_row *rows[SUMMARY_DEVICES];	/* of each device or DEVICE_NONE, by id; NULL: no calls */
 	struct process_table *processes;	/* the session's */
 	struct devices_seen seen;	/* several: they have a column; the tool may set it, too */
 };

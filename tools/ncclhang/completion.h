@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which operations of NCCL are complete, by the waits, questions and events that bpf/lib/nccl.bpf.h follows. */
-#ifndef COMPLETION_H
-#define COMPLETION_H
+#ifndef NCCLHANG_COMPLETION_H
+#define NCCLHANG_COMPLETION_H
 
 struct bpf_map;
 struct comm_op;

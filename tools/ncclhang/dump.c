@@ -14,6 +14,7 @@
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/rank_name.h"
+#include "session/event_loop.h"
 
 /* ---- Python's pickles: protocol 2 (Lib/pickletools.py of CPython) */
 
@@ -136,51 +137,77 @@ static void put_type(FILE *f, const char *key, const char *name)
 	end_list(f);
 }
 
-/* ---- A process */
+/* ---- The processes of a user, and his communicators */
 
-enum { MEMBERS = 65536 };	/* of a communicator that is written */
+/* Ranks of a communicator that is written, those in all files of a user; collectives in a file. */
+enum { MEMBERS = 65536, ALL_MEMBERS = 1 << 24, ENTRIES = 32768 };
 
-struct dump {
-	const struct hangs *hangs;
-	const struct completion *completion;
-	struct rank_name *names;	/* of the processes */
-	int *pids;
-	size_t n;
-	int world;			/* ranks of the largest communicator */
-	bool *known;			/* of each communicator: the ranks in the job of all of its ranks */
-	unsigned long long now;
-	size_t left_out, unwritten;	/* communicators, processes */
+/* After a signal, files are begun for so long. */
+enum { END_MS = 1000 };
+
+struct dumped {
+	int pid, rank;			/* rank: in the job; -1: unknown */
 };
 
-static int job_rank(const struct dump *d, int pid)
+struct dump {
+	const struct dump_files *to;
+	unsigned user;
+	const struct hang **hangs;	/* the user's */
+	size_t nhangs;
+	bool *known;			/* of each: the ranks in the job of all of its ranks */
+	struct dumped *all;		/* his processes, by pid */
+	size_t n;
+	int world;			/* ranks of his largest communicator */
+	unsigned long long now;
+	size_t members;			/* so far: see ALL_MEMBERS */
+	size_t left_out, unwritten, untimely, earlier;	/* communicators, processes, collectives */
+};
+
+static int by_pid(const void *a, const void *b)
 {
-	for (size_t i = 0; i < d->n; i++)
-		if (d->pids[i] == pid)
-			return d->names[i].rank;
-	return -1;
+	const struct dumped *p = a, *q = b;
+
+	return p->pid - q->pid;
 }
 
-/* The rank in the job of a communicator's rank; -1: unknown. */
-static int member(const struct dump *d, const struct hang *h, int rank)
+static struct dumped *process_of(const struct dump *d, int pid)
 {
-	for (size_t i = 0; i < h->n; i++)
-		if (h->ranks[i].rank == rank)
-			return job_rank(d, h->ranks[i].pid);
-	return h->nranks == d->world ? rank : -1;
+	const struct dumped want = { .pid = pid };
+
+	return bsearch(&want, d->all, d->n, sizeof(*d->all), by_pid);
 }
 
-static bool is_known(const struct dump *d, const struct hang *h)
+/* Returns the ranks in the job of a communicator's ranks; the caller frees them.  NULL: some are
+ * unknown. */
+static int *members_of(const struct dump *d, const struct hang *h)
 {
-	if (h->nranks > MEMBERS)
-		return false;
+	enum { ELSEWHERE = -2 };
+	int *all, rank, known = 0;
+
+	if (!h->hash || !h->nranks || h->nranks > MEMBERS)
+		return NULL;
+	all = xcalloc(h->nranks, sizeof(*all));
 	for (int i = 0; i < h->nranks; i++)
-		if (member(d, h, i) < 0)
-			return false;
-	return h->hash && h->nranks;
+		all[i] = ELSEWHERE;
+	for (size_t i = 0; i < h->n; i++) {
+		rank = h->ranks[i].rank;
+		if (rank >= 0 && rank < h->nranks && all[rank] == ELSEWHERE)
+			all[rank] = process_of(d, h->ranks[i].pid)->rank;
+	}
+	for (int i = 0; i < h->nranks; i++) {
+		if (all[i] == ELSEWHERE && h->nranks == d->world)
+			all[i] = i;
+		known += all[i] >= 0;
+	}
+	if (known == h->nranks)
+		return all;
+	free(all);
+	return NULL;
 }
 
 static void put_group(FILE *f, const struct dump *d, const struct hang *h, const char *name)
 {
+	int *members = members_of(d, h);
 	size_t size;
 	char *ranks;
 	FILE *list = open_memstream(&ranks, &size);
@@ -188,7 +215,7 @@ static void put_group(FILE *f, const struct dump *d, const struct hang *h, const
 	if (!list)
 		die(0, "out of memory");
 	for (int i = 0; i < h->nranks; i++)
-		fprintf(list, "%s%d", i ? ", " : "[", member(d, h, i));
+		fprintf(list, "%s%d", i ? ", " : "[", members[i]);
 	fputc(']', list);
 	fclose(list);
 	put_string(f, name);
@@ -198,7 +225,10 @@ static void put_group(FILE *f, const struct dump *d, const struct hang *h, const
 	put_strings(f, "ranks", ranks);
 	end_dict(f);
 	free(ranks);
+	free(members);
 }
+
+/* ---- A process */
 
 struct entry {
 	const struct comm_op *op;
@@ -218,7 +248,8 @@ static void put_entry(FILE *f, const struct dump *d, const struct entry *e, unsi
 	const char *name = operation_name(e->op->func), *type = type_name(e->op->type);
 	unsigned long long in, out, noticed;
 	char group[24];
-	bool done = completion_of(d->completion, e->rank->m, e->op, d->now, &noticed) == COMPLETE;
+	bool done = completion_of(d->to->completion, e->rank->m, e->op, d->now, &noticed) ==
+		    COMPLETE;
 
 	snprintf(group, sizeof(group), "0x%llx", e->hang->hash);
 	sizes_of(name, e->op->count, e->hang->nranks, &in, &out);
@@ -251,57 +282,67 @@ static void put_entry(FILE *f, const struct dump *d, const struct entry *e, unsi
 	end_dict(f);
 }
 
+/* Adds what a rank has called. */
+static struct entry *add_entries(struct entry *all, size_t *n, const struct hang *h,
+				 const struct hang_rank *r)
+{
+	all = xrealloc(all, *n + RECENT, sizeof(*all));
+	for (unsigned i = 0; i < RECENT; i++)
+		if (r->m->recent[i].number)
+			all[(*n)++] = (struct entry){ &r->m->recent[i], h, r };
+	return all;
+}
+
 /* The collectives of a process, in the order of their calls. */
 static struct entry *entries_of(const struct dump *d, int pid, size_t *n)
 {
 	struct entry *all = NULL;
 
 	*n = 0;
-	for (size_t i = 0; i < d->hangs->n; i++) {
-		const struct hang *h = &d->hangs->all[i];
+	for (size_t i = 0; i < d->nhangs; i++) {
+		const struct hang *h = d->hangs[i];
 
-		for (size_t k = 0; k < h->n && d->known[i]; k++) {
-			const struct hang_rank *r = &h->ranks[k];
-
-			if (r->pid != pid || !r->m)
-				continue;
-			all = xrealloc(all, *n + RECENT, sizeof(*all));
-			for (unsigned j = 0; j < RECENT; j++)
-				if (r->m->recent[j].number)
-					all[(*n)++] = (struct entry){ &r->m->recent[j], h, r };
-		}
+		for (size_t k = 0; k < h->n && d->known[i]; k++)
+			if (h->ranks[k].pid == pid && h->ranks[k].m)
+				all = add_entries(all, n, h, &h->ranks[k]);
 	}
 	if (*n)
 		qsort(all, *n, sizeof(*all), by_start);
 	return all;
 }
 
-static void put_process(FILE *f, const struct dump *d, int pid)
+static bool is_in(const struct hang *h, int pid)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void put_process(FILE *f, struct dump *d, int pid)
 {
 	struct entry *entries;
+	size_t n, first;
 	char name[24];
-	size_t n;
 
 	fputs("\x80\x02", f);		/* PROTO 2 */
 	begin_dict(f);
 	put_strings(f, "version", "2.10");
 	put_string(f, "pg_config");
 	begin_dict(f);
-	for (size_t i = 0; i < d->hangs->n; i++) {
-		const struct hang *h = &d->hangs->all[i];
-		bool here = false;
-
-		for (size_t k = 0; k < h->n; k++)
-			here |= h->ranks[k].pid == pid;
-		snprintf(name, sizeof(name), "0x%llx", h->hash);
-		if (here && d->known[i])
-			put_group(f, d, h, name);
+	for (size_t i = 0; i < d->nhangs; i++) {
+		if (!d->known[i] || !is_in(d->hangs[i], pid))
+			continue;
+		snprintf(name, sizeof(name), "0x%llx", d->hangs[i]->hash);
+		put_group(f, d, d->hangs[i], name);
 	}
 	end_dict(f);
 	put_string(f, "entries");
 	begin_list(f);
 	entries = entries_of(d, pid, &n);
-	for (size_t i = 0; i < n; i++)
+	first = n > ENTRIES ? n - ENTRIES : 0;
+	d->earlier += first;
+	for (size_t i = first; i < n; i++)
 		put_entry(f, d, &entries[i], i);
 	free(entries);
 	end_list(f);
@@ -309,77 +350,139 @@ static void put_process(FILE *f, const struct dump *d, int pid)
 	fputc('.', f);			/* STOP */
 }
 
-static void write_process(const char *prefix, const struct dump *d, size_t i)
+static bool write_process(struct dump *d, const struct dumped *process)
 {
-	char *path = xprintf("%s%d", prefix, d->names[i].rank);
-	FILE *f = out_file_stream(path);
+	const struct dump_files *to = d->to;
+	char *path;
+	FILE *f;
+	bool ok;
 
-	put_process(f, d, d->pids[i]);
-	out_file_close(f, path);
+	if (to->apart || d->user != to->user)
+		path = xprintf("%s%u_%d", to->prefix, d->user, process->rank);
+	else
+		path = xprintf("%s%d", to->prefix, process->rank);
+	f = out_file_stream(path);
+	put_process(f, d, process->pid);
+	ok = out_file_close_or_remove(f, path);
 	free(path);
+	return ok;
 }
 
-/* ---- All */
+/* ---- All of a user */
 
-static void add_process(struct dump *d, int pid, struct helper_pool *helpers)
+static void list_hangs(struct dump *d, const struct hangs *h)
 {
-	for (size_t i = 0; i < d->n; i++)
-		if (d->pids[i] == pid)
-			return;
-	d->pids = xrealloc(d->pids, d->n + 1, sizeof(*d->pids));
-	d->names = xrealloc(d->names, d->n + 1, sizeof(*d->names));
-	d->pids[d->n] = pid;
-	d->names[d->n++] = rank_name_read(helpers, pid);
+	size_t n = 0;
+
+	d->hangs = xcalloc(h->n + 1, sizeof(*d->hangs));
+	for (size_t i = 0; i < h->n; i++) {
+		if (h->all[i].user != d->user)
+			continue;
+		d->hangs[d->nhangs++] = &h->all[i];
+		d->world = h->all[i].nranks > d->world ? h->all[i].nranks : d->world;
+		n += h->all[i].n;
+	}
+	d->all = xcalloc(n + 1, sizeof(*d->all));
 }
 
-static bool is_taken(const struct dump *d, size_t n)
+static void list_processes(struct dump *d)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->nhangs; i++)
+		for (size_t k = 0; k < d->hangs[i]->n; k++)
+			d->all[n++].pid = d->hangs[i]->ranks[k].pid;
+	qsort(d->all, n, sizeof(*d->all), by_pid);
 	for (size_t i = 0; i < n; i++)
-		if (d->names[i].rank == d->names[n].rank)
-			return true;
-	return false;
+		if (!i || d->all[i].pid != d->all[d->n - 1].pid)
+			d->all[d->n++] = d->all[i];
+	for (size_t i = 0; i < d->n; i++)
+		d->all[i].rank = rank_name_read(d->to->helpers, d->all[i].pid).rank;
 }
 
 /* Without a launcher's variables: the rank in the largest communicator. */
 static void number_processes(struct dump *d)
 {
-	for (size_t i = 0; i < d->hangs->n; i++) {
-		const struct hang *h = &d->hangs->all[i];
+	for (size_t i = 0; i < d->nhangs; i++) {
+		const struct hang *h = d->hangs[i];
 
-		for (size_t k = 0; k < h->n && h->nranks == d->world; k++)
-			for (size_t p = 0; p < d->n; p++)
-				if (d->pids[p] == h->ranks[k].pid && d->names[p].rank < 0)
-					d->names[p].rank = h->ranks[k].rank;
+		for (size_t k = 0; k < h->n && h->nranks == d->world; k++) {
+			struct dumped *process = process_of(d, h->ranks[k].pid);
+
+			if (process->rank < 0)
+				process->rank = h->ranks[k].rank;
+		}
 	}
 }
 
-void dump_write(const char *prefix, const struct hangs *h, const struct completion *completion, struct helper_pool *helpers)
+static void find_known(struct dump *d)
 {
-	struct dump d = { .hangs = h, .completion = completion, .now = clock_ns() };
+	d->known = xcalloc(d->nhangs + 1, sizeof(*d->known));
+	for (size_t i = 0; i < d->nhangs; i++) {
+		const struct hang *h = d->hangs[i];
+		int *members = members_of(d, h);
+		size_t n = (size_t)h->nranks * h->n;
 
-	for (size_t i = 0; i < h->n; i++) {
-		d.world = h->all[i].nranks > d.world ? h->all[i].nranks : d.world;
-		for (size_t k = 0; k < h->all[i].n; k++)
-			add_process(&d, h->all[i].ranks[k].pid, helpers);
+		d->known[i] = members && n <= ALL_MEMBERS - d->members;
+		d->members += d->known[i] ? n : 0;
+		d->left_out += !d->known[i];
+		free(members);
 	}
-	number_processes(&d);
-	d.known = xcalloc(h->n + 1, sizeof(*d.known));
-	for (size_t i = 0; i < h->n; i++) {
-		d.known[i] = is_known(&d, &h->all[i]);
-		d.left_out += !d.known[i];
-	}
-	for (size_t i = 0; i < d.n; i++) {
-		if (d.names[i].rank < 0 || is_taken(&d, i))
-			d.unwritten++;
+}
+
+static bool is_taken(const struct dump *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (d->all[i].rank == d->all[n].rank)
+			return true;
+	return false;
+}
+
+/* Returns false if a file could not be written. */
+static bool write_processes(struct dump *d)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->all[i].rank < 0 || is_taken(d, i))
+			d->unwritten++;
+		else if (!event_loop_time_left(d->to->events, END_MS))
+			d->untimely++;
 		else
-			write_process(prefix, &d, i);
+			ok &= write_process(d, &d->all[i]);
 	}
-	if (d.unwritten)
-		warning(0, "left out %zu process%s with no rank in the job, or that of another one", d.unwritten,
-			d.unwritten == 1 ? "" : "es");
+	return ok;
+}
+
+static void warn(const struct dump *d)
+{
+	if (d->unwritten)
+		warning(0, "user %u: left out %zu process%s with no rank in the job, or that of "
+			"another one", d->user, d->unwritten, d->unwritten == 1 ? "" : "es");
+	if (d->untimely)
+		warning(0, "user %u: left out %zu process%s: there was no time after the signal",
+			d->user, d->untimely, d->untimely == 1 ? "" : "es");
+	if (d->left_out)
+		warning(0, "user %u: left out %zu communicator%s whose ranks in the job are not "
+			"all known, or are too many", d->user, d->left_out, plural(d->left_out));
+	if (d->earlier)
+		warning(0, "user %u: left out %zu collective%s: a file has the last %d", d->user,
+			d->earlier, plural(d->earlier), ENTRIES);
+}
+
+bool dump_write(const struct dump_files *to, const struct hangs *h, unsigned user)
+{
+	struct dump d = { .to = to, .user = user, .now = clock_ns() };
+	bool ok;
+
+	list_hangs(&d, h);
+	list_processes(&d);
+	number_processes(&d);
+	find_known(&d);
+	ok = write_processes(&d);
+	warn(&d);
 	free(d.known);
-	if (d.left_out)
-		warning(0, "left out %zu communicator%s whose ranks in the job are not all known", d.left_out, plural(d.left_out));
-	free(d.names);
-	free(d.pids);
+	free(d.all);
+	free(d.hangs);
+	return ok;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "api/cuda_fn.h"
+#include <string.h>
 #include "base/die.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
 #include "ncclhang/hang.h"
+#include "ncclhang/hang_report.h"
 #include "proc/user.h"
 
 const char *const hang_words[HANG_VERDICTS] = {
@@ -23,11 +26,46 @@ struct look {
 
 /* ---- Who is there */
 
+struct hang_place {
+	struct { unsigned long long hash; unsigned user; int nranks; } key;
+	size_t at;
+	UT_hash_handle hh;
+};
+
+static void forget_places(struct hangs *h)
+{
+	struct hang_place *place, *next;
+
+	HASH_ITER(hh, h->places, place, next) {
+		HASH_DEL(h->places, place);
+		free(place);
+	}
+}
+
+/* Returns NULL if there is none, or its hash is not known. */
+static struct hang *find(const struct hangs *h, unsigned long long hash, int nranks, unsigned user)
+{
+	struct hang_place *place, want = { .key = { hash, user, nranks } };
+
+	HASH_FIND(hh, h->places, &want.key, sizeof(want.key), place);
+	return place ? &h->all[place->at] : NULL;
+}
+
 struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, unsigned user)
 {
-	for (size_t i = 0; hash && i < h->n; i++)
-		if (h->all[i].hash == hash && h->all[i].nranks == nranks && h->all[i].user == user)
-			return &h->all[i];
+	struct hang *known = find(h, hash, nranks, user);
+	struct hang_place *place;
+
+	if (known)
+		return known;
+	if (hash) {
+		place = xcalloc(1, sizeof(*place));
+		place->key.hash = hash;
+		place->key.user = user;
+		place->key.nranks = nranks;
+		place->at = h->n;
+		HASH_ADD(hh, h->places, key, sizeof(place->key), place);
+	}
 	if (h->n == h->room) {
 		h->room = h->room ? 2 * h->room : 16;
 		h->all = xrealloc(h->all, h->room, sizeof(*h->all));
@@ -127,7 +165,7 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	r->op = r->last;
 	r->tid = r->call ? r->call->tid : r->wait ? r->wait->tid : m->tid ?: m->pid;
 	h->whole &= m->whole;
-	h->unknown |= m->unknown > 0;
+	h->unknown |= communicator_has_unknown(m);
 }
 
 /* A communicator that is being made. */
@@ -145,13 +183,9 @@ static void add_init(struct look *l, const struct inflight_row *row)
 
 static void add_ended(struct look *l, const struct hang_ended *e)
 {
-	struct hangs *h = &l->hangs;
+	struct hang *to = find(&l->hangs, e->hash, e->nranks, e->user);
 	struct hang_rank *r;
-	struct hang *to = NULL;
 
-	for (size_t i = 0; i < h->n && !to; i++)
-		if (h->all[i].hash == e->hash && h->all[i].nranks == e->nranks && h->all[i].user == e->user)
-			to = &h->all[i];
 	if (!to)
 		return;
 	for (size_t i = 0; i < to->n; i++)
@@ -182,6 +216,8 @@ static void gather(struct look *l)
 
 static const struct comm_op *at_number(const struct hang_rank *r, unsigned long long number)
 {
+	if (r->report)		/* which has one operation */
+		return r->last && !r->last->message && r->last->number == number ? r->last : NULL;
 	return r->m ? communicator_collective(r->m, number) : NULL;
 }
 
@@ -207,17 +243,36 @@ static bool signature(const struct hang_rank *r, unsigned long long number, stru
 	return known || take_call(r, number, op);
 }
 
-/* ncclBcast is another name for a ncclBroadcast in place; an operator that the program has made has another number in each rank. */
-static bool is_same(const struct comm_op *a, const struct comm_op *b)
+/* As far as ranks must agree: ncclBcast is another name for a ncclBroadcast in place; an operator
+ * that the program has made has another number in each rank. */
+static struct comm_op agreed(const struct comm_op *op)
 {
-	int f = a->func == CUDA_ID_ncclBcast ? CUDA_ID_ncclBroadcast : a->func;
-	int g = b->func == CUDA_ID_ncclBcast ? CUDA_ID_ncclBroadcast : b->func;
-	const struct cuda_args *args = &cuda_fns[f].args;
-
 	enum { MADE = 5 };	/* nccl.h: ncclNumOps */
 
-	return f == g && a->count == b->count && a->type == b->type && (!args->root || a->other == b->other) &&
-	       (!args->redop || a->op == b->op || (a->op >= MADE && b->op >= MADE));
+	int func = op->func == CUDA_ID_ncclBcast ? CUDA_ID_ncclBroadcast : op->func;
+	const struct cuda_args *args = &cuda_fns[func].args;
+
+	return (struct comm_op){
+		.func = func, .count = op->count, .type = op->type,
+		.other = args->root ? op->other : -1,
+		.op = !args->redop ? 0 : op->op < MADE ? op->op : MADE,
+	};
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Of what agreed() returns. */
+static int compare(const struct comm_op *a, const struct comm_op *b)
+{
+	return ORDER(a->func, b->func) ?: ORDER(a->count, b->count) ?: ORDER(a->type, b->type) ?:
+	       ORDER(a->other, b->other) ?: ORDER(a->op, b->op);
+}
+
+static bool is_same(const struct comm_op *a, const struct comm_op *b)
+{
+	const struct comm_op p = agreed(a), q = agreed(b);
+
+	return !compare(&p, &q);
 }
 
 /* Return true if some ranks differ. */
@@ -236,35 +291,57 @@ static bool differ(const struct hang *h, unsigned long long number)
 	return false;
 }
 
+struct called { struct comm_op op; size_t rank; };
+
+static int by_op(const void *a, const void *b)
+{
+	const struct called *p = a, *q = b;
+
+	return compare(&p->op, &q->op) ?: ORDER(p->rank, q->rank);
+}
+
+/* Returns what most ranks called by that number, of equals what the first rank called; *most is how
+ * many did, *all how many called something. */
+static struct called most_called(const struct hang *h, unsigned long long number, size_t *most,
+				 size_t *all)
+{
+	struct called *list = xcalloc(h->n + 1, sizeof(*list)), best = { 0 };
+	struct comm_op op;
+	size_t n = 0;
+
+	*most = 0;
+	for (size_t i = 0; i < h->n; i++)
+		if (signature(&h->ranks[i], number, &op))
+			list[n++] = (struct called){ agreed(&op), i };
+	qsort(list, n, sizeof(*list), by_op);
+	for (size_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n && !compare(&list[first].op, &list[end].op);)
+			end++;
+		if (end - first < *most || (end - first == *most && list[first].rank > best.rank))
+			continue;
+		*most = end - first;
+		best = list[first];
+	}
+	free(list);
+	*all = n;
+	return best;
+}
+
 /* Marks the ranks that differ from most; all, if most call nothing alike. */
 static void mark_others(struct hang *h, unsigned long long number)
 {
-	size_t most = 0, like = 0, all = 0;
-	struct comm_op best, op;
+	size_t most, all;
+	const struct called best = most_called(h, number, &most, &all);
+	struct comm_op op;
 
-	for (size_t i = 0; i < h->n; i++) {
-		struct comm_op a;
-		size_t n = 0;
-
-		if (!signature(&h->ranks[i], number, &a))
-			continue;
-		all++;
-		for (size_t k = 0; k < h->n; k++)
-			n += signature(&h->ranks[k], number, &op) && is_same(&a, &op);
-		if (n > most) {
-			most = n;
-			best = a;
-			like = i;
-		}
-	}
 	for (size_t i = 0; most && i < h->n; i++) {
 		bool has = signature(&h->ranks[i], number, &op);
 
-		h->ranks[i].culprit = has && (2 * most <= all || !is_same(&best, &op));
+		h->ranks[i].culprit = has && (2 * most <= all || !is_same(&best.op, &op));
 		h->ranks[i].op = at_number(&h->ranks[i], number);
 	}
 	h->number = number;
-	h->op = 2 * most > all ? at_number(&h->ranks[like], number) : NULL;
+	h->op = 2 * most > all ? at_number(&h->ranks[best.rank], number) : NULL;
 }
 
 static bool find_mismatch(struct hang *h, unsigned long long furthest)
@@ -278,6 +355,27 @@ static bool find_mismatch(struct hang *h, unsigned long long furthest)
 		return true;
 	}
 	return false;
+}
+
+/* Another output has found that ranks differ.  Its rows may not have all that it was found by. */
+static bool was_mismatch(const struct hang *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].report && h->ranks[i].report->mismatch)
+			return true;
+	return false;
+}
+
+static void keep_mismatch(struct hang *h)
+{
+	h->verdict = HANG_MISMATCH;
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hang_report *report = h->ranks[i].report;
+
+		h->ranks[i].culprit = report && report->mismatch && report->culprit;
+		if (report && report->mismatch)
+			h->number = report->about;
+	}
 }
 
 static void name_operation(struct hang *h)
@@ -294,7 +392,10 @@ static void name_operation(struct hang *h)
 
 static bool waits(const struct hang_rank *r)
 {
-	return r->call || r->is_unread || (r->is_missing && r->wait) || r->complete == COMPLETE_NOT || (r->wait && (r->complete == COMPLETE_UNKNOWN || (r->m && r->m->unknown)));
+	if (r->call || r->is_unread || (r->is_missing && r->wait) || r->complete == COMPLETE_NOT)
+		return true;
+	return r->wait && (r->complete == COMPLETE_UNKNOWN ||
+			   (r->m && communicator_has_unknown(r->m)));
 }
 
 /* Return true if some are in a call of NCCL that is no operation: they wait for those that are in none, and do not wait. */
@@ -354,7 +455,7 @@ static void judge_seen(struct hang *h)
 		furthest = later(furthest, h->ranks[i].number);
 		last = h->ranks[i].number < last ? h->ranks[i].number : last;
 	}
-	if (!waiting(h))	/* whoever is behind, nobody minds */
+	if (!waiting(h) && !was_mismatch(h))	/* whoever is behind, nobody minds */
 		return;
 	if (find_mismatch(h, furthest)) {
 		h->verdict = HANG_MISMATCH;
@@ -380,11 +481,13 @@ static void judge(struct hang *h, unsigned long long now, unsigned long long sta
 		judge_seen(h);
 	else if (!in_calls(h))
 		hang_judge_unseen(h);
+	if (h->verdict != HANG_MISMATCH && was_mismatch(h))
+		keep_mismatch(h);
 	name_operation(h);
 	for (size_t i = 0; i < h->n; i++)
 		if (h->ranks[i].culprit && !h->ranks[i].call && !h->ranks[i].report)
 			h->ranks[i].tid = h->ranks[i].m && h->ranks[i].m->tid ? h->ranks[i].m->tid : h->ranks[i].pid;
-	if (h->verdict != HANG_IDLE && h->moved + stall_ns > now) {
+	if (h->verdict != HANG_IDLE && h->moved + stall_ns > now && !was_mismatch(h)) {
 		h->verdict = HANG_MOVING;
 		for (size_t i = 0; i < h->n; i++)
 			h->ranks[i].culprit = false;
@@ -415,6 +518,7 @@ void hangs_judge(struct hangs *h, unsigned long long now, unsigned long long sta
 		qsort(h->all[i].ranks, h->all[i].n, sizeof(*h->all[i].ranks), by_rank);
 		judge(&h->all[i], now, stall_ns);
 	}
+	forget_places(h);
 	if (h->n)
 		qsort(h->all, h->n, sizeof(*h->all), by_hash);
 }
@@ -451,6 +555,7 @@ void hangs_free(struct hangs *h)
 {
 	for (size_t i = 0; i < h->n; i++)
 		free(h->all[i].ranks);
+	forget_places(h);
 	free(h->all);
 	*h = (struct hangs){ 0 };
 }

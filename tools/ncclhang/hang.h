@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the ranks of each communicator do at one moment, and which of them the others wait for. */
-#ifndef HANG_H
-#define HANG_H
+#ifndef NCCLHANG_HANG_H
+#define NCCLHANG_HANG_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "ncclhang/completion.h"
@@ -68,6 +68,7 @@ struct hang {
 struct hangs {
 	struct hang *all;		/* by hash */
 	size_t n, room;
+	struct hang_place *places;	/* private: those with a hash, until hangs_judge() */
 };
 
 /* A rank whose process has ended with the communicator. */

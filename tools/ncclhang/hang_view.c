@@ -126,49 +126,53 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 
 /* ---- Text */
 
-/* Prints "rank 3" or "ranks 0-2,4" of those that are marked; of processes of unknown rank their number. */
-static void print_ranks(const struct hang *h, const bool *marked)
-{
-	const char *comma = "";
-	size_t n = 0, known = 0;
+/* Some ranks of a communicator, by their places in it, in order. */
+struct some { const size_t *at; size_t n; };
 
-	for (size_t i = 0; i < h->n; i++) {
-		n += marked[i];
-		known += marked[i] && h->ranks[i].rank >= 0;
-	}
+static bool follows(const struct hang *h, size_t next, size_t rank)
+{
+	const struct hang_rank *r = &h->ranks[rank], *n = &h->ranks[next];
+
+	return next == rank + 1 && r->rank >= 0 && n->rank == r->rank + 1;
+}
+
+/* Prints "rank 3" or "ranks 0-2,4"; of processes of unknown rank their number. */
+static void print_ranks(const struct hang *h, struct some s)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		known += h->ranks[s.at[i]].rank >= 0;
 	if (h->unseen && !known) {
-		printf("%zu process%s", n, n == 1 ? "" : "es");
+		printf("%zu process%s", s.n, s.n == 1 ? "" : "es");
 		return;
 	}
-	printf("rank%s ", plural(n));
-	for (size_t i = 0; i < h->n; i++) {
-		size_t last = i;
+	printf("rank%s ", plural(s.n));
+	for (size_t i = 0, last; i < s.n; i = last + 1) {
+		const char *comma = i ? "," : "";
+		int rank = h->ranks[s.at[i]].rank;
 
-		if (!marked[i])
-			continue;
-		while (last + 1 < h->n && marked[last + 1] && h->ranks[last + 1].rank == h->ranks[last].rank + 1 && h->ranks[i].rank >= 0)
+		last = i;
+		while (last + 1 < s.n && follows(h, s.at[last + 1], s.at[last]))
 			last++;
-		if (h->ranks[i].rank < 0)
+		if (rank < 0)
 			printf("%s?", comma);
 		else
-			printf(last > i ? "%s%d-%d" : "%s%d", comma, h->ranks[i].rank, h->ranks[last].rank);
-		comma = ",";
-		i = last;
+			printf(last > i ? "%s%d-%d" : "%s%d", comma, rank,
+			       h->ranks[s.at[last]].rank);
 	}
 }
 
 /* Returns how many there are. */
 static size_t print_culprits(const struct hang *h, bool others)
 {
-	bool *marked = xcalloc(h->n + 1, sizeof(*marked));
-	size_t n = 0;
+	size_t *at = xcalloc(h->n + 1, sizeof(*at)), n = 0;
 
-	for (size_t i = 0; i < h->n; i++) {
-		marked[i] = h->ranks[i].culprit != others;
-		n += marked[i];
-	}
-	print_ranks(h, marked);
-	free(marked);
+	for (size_t i = 0; i < h->n; i++)
+		if (h->ranks[i].culprit != others)
+			at[n++] = i;
+	print_ranks(h, (struct some){ at, n });
+	free(at);
 	return n;
 }
 
@@ -333,10 +337,70 @@ static void print_thread(const struct hang_rank *r, struct helper_pool *helpers,
 	}
 }
 
-static void print_text(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)
+/* What a rank does, its place, and the first place of those that do the same. */
+struct doing { char *text; size_t at, first; };
+
+static int by_text(const void *a, const void *b)
 {
-	char **says = xcalloc(h->n + 1, sizeof(*says));
-	bool *marked = xcalloc(h->n + 1, sizeof(*marked));
+	const struct doing *p = a, *q = b;
+
+	return strcmp(p->text, q->text) ?: (p->at > q->at) - (p->at < q->at);
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct doing *p = a, *q = b;
+
+	if (p->first != q->first)
+		return p->first < q->first ? -1 : 1;
+	return (p->at > q->at) - (p->at < q->at);
+}
+
+/* Returns what each rank does, those that do the same together, in the order of their first ranks;
+ * the caller frees it, and the texts. */
+static struct doing *list_doings(const struct hang *h)
+{
+	struct doing *all = xcalloc(h->n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < h->n; i++)
+		all[i] = (struct doing){ activity(&h->ranks[i]), i, i };
+	qsort(all, h->n, sizeof(*all), by_text);
+	for (size_t i = 1; i < h->n; i++)
+		if (!strcmp(all[i - 1].text, all[i].text))
+			all[i].first = all[i - 1].first;
+	qsort(all, h->n, sizeof(*all), by_first);
+	return all;
+}
+
+static void print_doings(const struct hang *h, unsigned long long now)
+{
+	size_t *at = xcalloc(h->n + 1, sizeof(*at));
+	struct doing *all = list_doings(h);
+
+	for (size_t i = 0, end; i < h->n; i = end) {
+		unsigned long long moved = 0;
+
+		for (end = i; end < h->n && all[end].first == all[i].first; end++) {
+			at[end] = all[end].at;
+			if (h->ranks[at[end]].moved > moved)
+				moved = h->ranks[at[end]].moved;
+		}
+		fputs("  ", stdout);
+		print_ranks(h, (struct some){ at + i, end - i });
+		printf(": %s", all[i].text);
+		if (moved)
+			printf(", for %s", out_ns(since(now, moved)));
+		putchar('\n');
+	}
+	for (size_t i = 0; i < h->n; i++)
+		free(all[i].text);
+	free(all);
+	free(at);
+}
+
+static void print_text(const struct hang *h, struct helper_pool *helpers,
+		       struct process_table *processes, unsigned long long now)
+{
 	size_t shown = 0;
 
 	if (!h->ranks[0].report)
@@ -353,40 +417,12 @@ static void print_text(const struct hang *h, struct helper_pool *helpers, struct
 		printf(" of %d rank%s, %zu here", h->nranks, plural(h->nranks), h->n);
 	printf(": %s: ", hang_words[h->verdict]);
 	print_verdict(h, now);
-	for (size_t i = 0; i < h->n; i++)
-		says[i] = activity(&h->ranks[i]);
-	for (size_t i = 0; i < h->n; i++) {
-		unsigned long long moved = 0;
-
-		if (!says[i])
-			continue;
-		memset(marked, 0, h->n);
-		for (size_t k = h->n; k-- > i;) {
-			if (!says[k] || strcmp(says[i], says[k]))
-				continue;
-			marked[k] = true;
-			moved = h->ranks[k].moved > moved ? h->ranks[k].moved : moved;
-			if (k > i) {
-				free(says[k]);
-				says[k] = NULL;
-			}
-		}
-		fputs("  ", stdout);
-		print_ranks(h, marked);
-		printf(": %s", says[i]);
-		if (moved)
-			printf(", for %s", out_ns(since(now, moved)));
-		putchar('\n');
-		free(says[i]);
-		says[i] = NULL;
-	}
+	print_doings(h, now);
 	for (size_t i = 0; i < h->n; i++)
 		if (!h->ranks[i].has_ended && (h->ranks[i].stack || h->ranks[i].culprit) && shown++ < SHOWN)
 			print_thread(&h->ranks[i], helpers, processes);
 	if (shown > SHOWN)
 		printf("    ... and %zu more ranks: --json has them all\n", shown - SHOWN);
-	free(says);
-	free(marked);
 }
 
 void hang_print(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints what the ranks of communicators do. */
-#ifndef HANG_VIEW_H
-#define HANG_VIEW_H
+#ifndef NCCLHANG_HANG_VIEW_H
+#define NCCLHANG_HANG_VIEW_H
 struct hang;
 struct helper_pool;
 struct process_table;

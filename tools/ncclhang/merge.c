@@ -9,6 +9,7 @@
 #include "api/cuda_fn.h"
 #include "api/nccl.h"
 #include "base/die.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "cli/out.h"
 #include "model/communicators.h"
@@ -20,19 +21,29 @@
 
 /* A row of an output, and what hang.h has of it. */
 struct merged {
+	struct rank_key {
+		unsigned long long hash;
+		const char *host;
+		int nranks, rank, pid, unused;
+	} key;
 	json_t *row;
 	struct hang_report report;
 	struct communicator m;
 	struct inflight_row call, wait;
 	struct comm_op op;
 	double time;		/* s since the epoch */
+	UT_hash_handle hh;
 };
 
 struct merge {
-	struct merged **all;	/* of each rank the last row of each file */
-	size_t n;
+	struct merged *all;	/* of each rank the last row of each file */
 	double first, now;	/* the times of the first and of the last one */
 };
+
+/* Times that a row may have: from the year 2001 to 5138. */
+static const double FIRST_S = 1e9, LAST_S = 1e11;
+
+enum { TIME_DIGITS = 16 };	/* as printed: to 1 us */
 
 /* ---- Values of a row */
 
@@ -45,7 +56,59 @@ static unsigned long long number_of(const json_t *row, const char *key, unsigned
 {
 	const json_t *value = json_object_get(row, key);
 
-	return json_is_integer(value) && json_integer_value(value) >= 0 ? (unsigned long long)json_integer_value(value) : without;
+	if (json_is_integer(value) && json_integer_value(value) >= 0)
+		return json_integer_value(value);
+	if (json_string_length(value) > 1 && !*json_string_value(value))	/* of with_large() */
+		return strtoull(json_string_value(value) + 1, NULL, 10);
+	return without;
+}
+
+static bool is_large(const char *s, size_t n)
+{
+	static const char least[] = "9223372036854775808", most[] = "18446744073709551615";
+
+	if (*s == '0' || strspn(s, "0123456789") < n)
+		return false;
+	return n == sizeof(least) - 1 ? strncmp(s, least, n) >= 0 : n == sizeof(most) - 1 && strncmp(s, most, n) <= 0;
+}
+
+/* Returns the line with each integer from 2^63 to 2^64 - 1 as a string that begins with NUL; cut if another one has NUL. */
+static char *with_large(const char *line)
+{
+	bool quoted = false;
+	char *text = NULL;
+	size_t size, n;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		die(ENOMEM, "a line");
+	for (; *line && strncmp(line, "\\u0000", 6); line += n) {
+		n = 1;
+		if (*line == '"')
+			quoted = !quoted;
+		else if (quoted && *line == '\\' && line[1])
+			n = 2;
+		else if (!quoted && strchr("-0123456789", *line))
+			n = strspn(line, "-+.0123456789Ee");
+		fprintf(f, !quoted && is_large(line, n) ? "\"\\u0000%.*s\"" : "%.*s", (int)n, line);
+	}
+	fclose(f);
+	return text;
+}
+
+/* Returns the row of a line; NULL if it is none.  Counts that a program passes can be too large for
+ * jansson's integers. */
+static json_t *row_of(const char *line)
+{
+	json_t *row = json_loads(line, 0, NULL);
+	char *text;
+
+	if (row)
+		return row;
+	text = with_large(line);
+	row = json_loads(text, JSON_ALLOW_NUL, NULL);
+	free(text);
+	return row;
 }
 
 static int small_of(const json_t *row, const char *key)
@@ -78,9 +141,9 @@ enum { NAMES = 16 };	/* values that an enum of NCCL may have */
 
 static void set_operation(struct merged *r)
 {
-	const char *func = text_of(r->row, "func"), *verdict = text_of(r->row, "verdict");
+	const char *func = text_of(r->row, "func");
 	int id = func ? cuda_fn_find(func) : -1, call = r->call.func ? cuda_fn_find(r->call.func) : -1;
-	bool mismatch = verdict && !strcmp(verdict, "mismatch");
+	bool mismatch = r->report.mismatch;
 
 	r->m.func = -1;
 	if (id < 0 || cuda_fns[id].lib != CUDA_NCCL)
@@ -95,8 +158,6 @@ static void set_operation(struct merged *r)
 	/* its number has one that has not returned, too */
 	r->op.number -= r->op.number && !mismatch && call >= 0 && hang_is_collective(call);
 	r->m.func = id;
-	if (!r->op.message)
-		r->m.recent[r->op.number % RECENT] = r->op;
 }
 
 static void set_call(const struct merged *r, struct inflight_row *row, const char *key, const char *age)
@@ -111,24 +172,37 @@ static void set_call(const struct merged *r, struct inflight_row *row, const cha
 	row->tid = small_of(r->row, "tid");
 }
 
+/* Returns a rank's number, which is less than that of the ranks; -1: unknown. */
+static int rank_of(const json_t *row)
+{
+	int rank = small_of(row, "rank");
+
+	return rank < small_of(row, "nranks") ? rank : -1;
+}
+
 static struct merged *new_row(json_t *row, const char *file)
 {
 	struct merged *r = xcalloc(1, sizeof(*r));
-	const char *comm = text_of(row, "comm");
+	const char *comm = text_of(row, "comm"), *verdict = text_of(row, "verdict");
 
 	r->row = row;
 	r->time = json_number_value(json_object_get(row, "time"));
 	r->report = (struct hang_report){
 		.row = row, .host = file, .comm = comm ?: "", .container = text_of(row, "container"), .frames = json_object_get(row, "stack"),
 		.name = { .rank = small_of(row, "job_rank"), .local_rank = small_of(row, "local_rank") },
+		.mismatch = !strcmp(verdict, hang_words[HANG_MISMATCH]),
+		.about = number_of(row, "about", 0),
+		.culprit = json_is_true(json_object_get(row, "culprit")),
 	};
 	r->m = (struct communicator){
-		.hash = hash_in(row), .rank = small_of(row, "rank"), .nranks = small_of(row, "nranks"), .pid = small_of(row, "pid"),
+		.hash = hash_in(row), .rank = rank_of(row), .nranks = small_of(row, "nranks"),
+		.pid = small_of(row, "pid"),
 		.whole = json_is_true(json_object_get(row, "complete")), .collectives = number_of(row, "number", 0),
-		.device = DEVICE_NONE, .recent = xcalloc(RECENT, sizeof(struct comm_op)),
+		.device = DEVICE_NONE,
 	};
 	if (r->m.nranks < 0)
 		r->m.nranks = 0;
+	r->key = (struct rank_key){ r->m.hash, file, r->m.nranks, r->m.rank, r->m.pid, 0 };
 	snprintf(r->m.comm, sizeof(r->m.comm), "%s", r->report.comm);
 	set_call(r, &r->call, "call", "call_ns");
 	set_call(r, &r->wait, "wait", "wait_ns");
@@ -139,30 +213,28 @@ static struct merged *new_row(json_t *row, const char *file)
 static void free_row(struct merged *r)
 {
 	json_decref(r->row);
-	free(r->m.recent);
 	free(r);
-}
-
-static bool is_same_rank(const struct merged *a, const struct merged *b)
-{
-	return a->m.hash == b->m.hash && a->m.nranks == b->m.nranks && a->m.rank == b->m.rank && a->m.pid == b->m.pid &&
-	       a->report.host == b->report.host;
 }
 
 /* Replaces an earlier one of the same rank. */
 static void add_row(struct merge *g, struct merged *r)
 {
+	struct merged *before;
+
 	g->now = r->time > g->now ? r->time : g->now;
-	g->first = r->time < g->first || !g->n ? r->time : g->first;
-	for (size_t i = 0; i < g->n; i++) {
-		if (!is_same_rank(g->all[i], r))
-			continue;
-		free_row(g->all[i]);
-		g->all[i] = r;
-		return;
+	g->first = r->time < g->first || !g->all ? r->time : g->first;
+	HASH_FIND(hh, g->all, &r->key, sizeof(r->key), before);
+	if (before) {
+		HASH_DEL(g->all, before);
+		free_row(before);
 	}
-	g->all = xrealloc(g->all, g->n + 1, sizeof(*g->all));
-	g->all[g->n++] = r;
+	HASH_ADD(hh, g->all, key, sizeof(r->key), r);
+}
+
+/* A line of ncclhang's about a rank: nccltop's have no verdict. */
+static bool is_rank(const json_t *row)
+{
+	return !strcmp(text_of(row, "type"), "rank") && text_of(row, "verdict");
 }
 
 static void read_file(struct merge *g, const char *name)
@@ -170,20 +242,26 @@ static void read_file(struct merge *g, const char *name)
 	FILE *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
 	size_t room = 0, number = 0;
 	char *line = NULL;
+	double time;
 
 	if (!f)
 		die(errno, "%s: cannot be read", name);
 	while (getline(&line, &room, f) > 0) {
-		json_t *row = json_loads(line, 0, NULL);
+		json_t *row = row_of(line);
 		const char *type = text_of(row, "type");
 
 		number++;
 		if (!type)
 			die(0, "%s:%zu: no line of ncclhang --json", name, number);
-		if (!strcmp(type, "rank") && text_of(row, "verdict") && json_number_value(json_object_get(row, "time")) > 0)
-			add_row(g, new_row(row, name));
-		else
+		if (!is_rank(row)) {
 			json_decref(row);
+			continue;
+		}
+		time = json_number_value(json_object_get(row, "time"));
+		if (!(time >= FIRST_S && time <= LAST_S))
+			die(0, "%s:%zu: the time %g is not within %g to %g s since the epoch", name,
+			    number, time, FIRST_S, LAST_S);
+		add_row(g, new_row(row, name));
 	}
 	if (ferror(f))
 		die(errno, "%s: cannot be read", name);
@@ -195,6 +273,12 @@ static void read_file(struct merge *g, const char *name)
 
 /* Of the last row, by a clock that is made up; and as long as in one look, ns. */
 static const unsigned long long NOW = 1000000000000000, STILL_NS = 500000000;
+
+/* Returns a time between rows in ns, at most NOW. */
+static unsigned long long between(double s)
+{
+	return s * 1e9 < NOW ? s * 1e9 : NOW;
+}
 
 /* Times are those of the last row: hosts' clocks are taken to agree. */
 static void add_rank(struct hangs *h, struct merged *r, double now)
@@ -215,9 +299,27 @@ static void add_rank(struct hangs *h, struct merged *r, double now)
 	rank->complete = !completion ? COMPLETE_UNKNOWN : !strcmp(completion, "complete") ? COMPLETE : COMPLETE_NOT;
 	rank->call = r->call.func ? &r->call : NULL;
 	rank->wait = r->wait.func ? &r->wait : NULL;
-	rank->moved = NOW - (unsigned long long)((now - r->time) * 1e9);
+	rank->moved = NOW - between(now - r->time);
 	rank->moved -= idle < rank->moved ? idle : rank->moved;
 	hang->whole &= r->m.whole;
+}
+
+/* jansson escapes other controls, but not DEL.  Of with_large(), only the digits. */
+static void put_line(const char *json)
+{
+	static const char large[] = "\"\\u0000";
+	enum { DEL = 0x7f };
+
+	for (; *json; json++)
+		if (*json == DEL) {
+			fputs("\\u007f", stdout);
+		} else if (!strncmp(json, large, sizeof(large) - 1)) {
+			for (json += sizeof(large) - 1; *json != '"'; json++)
+				putchar(*json);
+		} else {
+			putchar(*json);
+		}
+	putchar('\n');
 }
 
 /* The rows as they were read, with what is different now. */
@@ -233,25 +335,26 @@ static void print_rows(const struct hang *h)
 		json_object_set_new(row, "culprit", json_boolean(h->ranks[i].culprit));
 		json_object_set_new(row, "here", json_integer(h->n));
 		json_object_set_new(row, "host", json_string(report->host));
-		text = json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII);
+		text = json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(TIME_DIGITS));
 		if (!text)
 			die(0, "out of memory");
-		puts(text);
+		put_line(text);
 		free(text);
 	}
 }
 
 void merge_files(char **files, int n)
 {
+	struct merged *r, *next;
 	struct merge g = { 0 };
 	struct hangs h = { 0 };
 
 	for (int i = 0; i < n; i++)
 		read_file(&g, files[i]);
-	for (size_t i = 0; i < g.n; i++)
-		add_rank(&h, g.all[i], g.now);
+	for (r = g.all; r; r = r->hh.next)
+		add_rank(&h, r, g.now);
 	/* hosts look at different times */
-	hangs_judge(&h, NOW, (g.now - g.first) * 1e9 + STILL_NS);
+	hangs_judge(&h, NOW, between(g.now - g.first) + STILL_NS);
 	for (size_t i = 0; i < h.n; i++) {
 		if (out_is_json())
 			print_rows(&h.all[i]);
@@ -259,7 +362,8 @@ void merge_files(char **files, int n)
 			hang_print(&h.all[i], NULL, NULL, NOW);
 	}
 	hangs_free(&h);
-	for (size_t i = 0; i < g.n; i++)
-		free_row(g.all[i]);
-	free(g.all);
+	HASH_ITER(hh, g.all, r, next) {
+		HASH_DEL(g.all, r);
+		free_row(r);
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a launcher calls a process: its rank in the job, and on its machine, by its environment. */
-#ifndef RANK_NAME_H
-#define RANK_NAME_H
+#ifndef NCCLHANG_RANK_NAME_H
+#define NCCLHANG_RANK_NAME_H
 
 struct helper_pool;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Asks NCCL's RAS. */
-#ifndef RAS_H
-#define RAS_H
+#ifndef NCCLHANG_RAS_H
+#define NCCLHANG_RAS_H
 #include "ncclhang/ras_answer.h"
 
 /* Asks the RAS of process pid's job, from within the process's network namespace.  address is that in NCCL_RAS_ADDR,

@@ -6,8 +6,8 @@
  * reports since when a job runs.
  *
  * The operations are those that ranks have enqueued, not those that GPUs have completed. */
-#ifndef RAS_ANSWER_H
-#define RAS_ANSWER_H
+#ifndef NCCLHANG_RAS_ANSWER_H
+#define NCCLHANG_RAS_ANSWER_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "ncclhang/ras_connect.h"
+#include "proc/living.h"
 
 enum { MS = 1000000 /* in ns */, CONNECT_MS = 2000, ENVIRON_MAX = 4 << 20 };
 
@@ -26,7 +27,7 @@ void ras_find_address(int pid, char address[RAS_ADDRESS_SIZE])
 	size_t size = 0;
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/environ", pid);
+	snprintf(name, sizeof(name), "/proc/%d/environ", proc_living(pid));
 	snprintf(address, RAS_ADDRESS_SIZE, "%s", DEFAULT_ADDRESS);
 	f = fopen(name, "re");
 	if (f) {
@@ -89,7 +90,7 @@ int ras_enter(int pid)
 	char name[32];
 	int fd, err = 0;
 
-	snprintf(name, sizeof(name), "/proc/%d/ns/net", pid);
+	snprintf(name, sizeof(name), "/proc/%d/ns/net", proc_living(pid));
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The way to the RAS of a process: for the helper process of ras.c. */
-#ifndef RAS_CONNECT_H
-#define RAS_CONNECT_H
+#ifndef NCCLHANG_RAS_CONNECT_H
+#define NCCLHANG_RAS_CONNECT_H
 #include <stdbool.h>
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads what RAS answers: for the helper process of ras.c, which has no privileges. */
-#ifndef RAS_READ_H
-#define RAS_READ_H
+#ifndef NCCLHANG_RAS_READ_H
+#define NCCLHANG_RAS_READ_H
 #include <stddef.h>
 #include "ncclhang/ras_answer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Prints what NCCL's RAS says of a communicator. */
-#ifndef RAS_VIEW_H
-#define RAS_VIEW_H
+#ifndef NCCLHANG_RAS_VIEW_H
+#define NCCLHANG_RAS_VIEW_H
 
 struct ras;
 

@@ -14,6 +14,8 @@
 # - A tool without -p and -c also traces other processes of the machine: count your own (tests/own.sh).  A test that
 #   fills buffers of the machine, counts all processes, changes a setting or compares times begins with it_alone, with
 #   the reason above it.
+# - What a title says of columns, keys, units, filters, sorting or sums is looked at with `replayed`: a replay takes 10 ms, a
+#   tool that places probes a second.  What it says of probes needs `run`.
 # - Never sleep for a condition that can be polled: until_true.
 # - A test that cannot run on a machine calls `skip WHY`; skips are counted.
 # scripts/mutate changes lines one at a time and prints the changes that no test notices: docs/mutants.md.
@@ -29,6 +31,11 @@ if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
 	echo '1..0 # SKIP no time left'
 	exit
 fi
+# they are this file's, and not those of the tests that it runs
+for of in RESULTS LONG; do
+	eval "value=\${$of:-}; unset $of; $of=\$value"
+done
+unset AGAIN BESIDE JOBS UNTIL V
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 # this machine, a folder of arch; and $pause
@@ -43,6 +50,7 @@ bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)
 name='' why='' ntests=0 failed=0 pids='' read=''
+read -r main _ </proc/self/stat
 # the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
 kinds="session${LONG:+ multi perf}"
 # the same for a command that the tool runs
@@ -93,9 +101,17 @@ lane() {
 [ -z "$lane_lock" ] || exec 9>>"$lane_lock"
 export LANE_LOCK=
 
-# it TITLE: what follows, up to the next one, is one test
-it() { verdict; lane -s; name=$*; why=''; }
-it_alone() { verdict; lane -x; name=$*; why=''; }
+# it TITLE: what follows, up to the next one, is one test.  Not in a subshell, such as that of a pipe: its variables are lost
+it() { begin_test -s "$@"; }
+it_alone() { begin_test -x "$@"; }
+begin_test() {
+	in_main || { shift; no "a test in a subshell: $*"; return; }
+	verdict
+	lane "$1"
+	shift
+	name=$* why=''
+}
+in_main() { read -r self _ </proc/self/stat && [ "$self" = "$main" ]; }
 
 # long: is this `make check-all`?  Tests that take seconds come after it
 long() { [ -n "${LONG:-}" ]; }
@@ -111,8 +127,11 @@ result() {
 	name=''
 }
 
-# skip WHY: the test cannot be done here
-skip() { result skipped ok "$1" " # SKIP $1"; }
+# skip WHY: the test cannot be done here.  It may be called in a subshell, or with its output elsewhere
+skip() {
+	name=${name:-$test_file}
+	echo "$1" >"$tmp/.skip"
+}
 
 # unshares OPTION...: can namespaces be made here with these?  If not, the test is skipped
 unshares() {
@@ -121,11 +140,21 @@ unshares() {
 	return 1
 }
 
-no() { why="$why${why:+; }$1"; }
+# no WHY: the test fails, also in a subshell
+no() {
+	why="$why${why:+; }$1"
+	in_main || printf '%s; ' "$1" >>"$tmp/.why"
+}
 
 verdict() {
 	[ -n "$name" ] || return 0
-	if [ -z "$why" ]; then
+	[ ! -e "$tmp/.why" ] || { why=$why$(cat "$tmp/.why"); rm "$tmp/.why"; }
+	if [ -e "$tmp/.skip" ]; then
+		skipped=$(cat "$tmp/.skip")
+		rm "$tmp/.skip"
+		result skipped ok "$skipped" " # SKIP $skipped"
+		return
+	elif [ -z "$why" ]; then
 		result passed ok
 		return
 	fi
@@ -140,10 +169,16 @@ verdict() {
 }
 
 finish() {
-	[ -n "$read" ] || { name=${name:-$test_file}; no "the file ended here"; }
+	[ -n "$read" ] || { name=${name:-$test_file}; rm -f "$tmp/.skip"; no "the file ended here"; }
 	verdict
 	[ -z "$lane_lock" ] || flock -u 9	# what the file leaves running has the descriptor, too
-	for p in $pids; do kill -9 "$p" 2>/dev/null; done
+	# the number of one that has ended may be another test's process by now
+	# shellcheck disable=SC2013 # words of one line
+	for child in $(cat "/proc/$main/task/$main/children"); do
+		for p in $(cat "/proc/$child/task/"*/children 2>/dev/null) "$child"; do
+			case " $pids " in *" $p "*) kill -9 "$p" 2>/dev/null ;; esac
+		done
+	done
 	rm -rf "$tmp"
 	echo "1..$ntests"
 	printf 'ended\t%s\n' "$test_file" >>"$RESULTS"
@@ -169,6 +204,49 @@ run() {
 	# shellcheck disable=SC2086 # words
 	timeout "${SECONDS_:-300}" $who "$@" >"$tmp/out" 2>"$tmp/err" 9>&-
 	rc=$?
+}
+
+# record FILE [VAR=VALUE...] TOOL OPTION... -c COMMAND: the tool runs it with --attach inject, and what it gets to see is
+# kept.  replay FILE, with the same words: the tool gets to see that again; options may be others but for what is probed:
+# tests/replay/replay.c
+record() {
+	recording=$1
+	shift
+	run env "REPLAY_RECORD=$recording" "PATH=$O/tests/replay:$PATH" "$@"
+	[ "$rc" -ne 124 ] || no "recording: no end"
+}
+replay() {
+	recording=$1
+	shift
+	run env "REPLAY=$recording" "PATH=$O/tests/replay:$PATH" "$@"
+}
+
+# replayed, with the words of record: what the tool prints of the command, which runs once for all that are about the same.  For
+# titles about what is printed, and not about what probes see
+replayed() {
+	# the files that the command names are part of it
+	replayed_=$tmp/replayed-$({
+		env | grep '^SIM_'
+		tool_='' before=''
+		for word; do
+			case $word in *=*) ;; *) tool_=${tool_:-$word} ;; esac
+			case $before in -[!-]*c | -c | --command) break ;; esac
+			[ -n "$tool_" ] && [ "$word" != "$tool_" ] || echo "$word"
+			before=$word
+		done
+		echo "$word"
+		set -f
+		# shellcheck disable=SC2086 # words
+		ls -ldi --full-time -- $word
+	} 2>/dev/null | cksum | tr ' ' -)
+	for recording in "$replayed_"-*; do
+		[ -e "$recording" ] || break
+		replay "$recording" "$@"
+		grep -q ': record it with these options$' "$tmp/err" || return 0
+	done
+	mktemp "$replayed_-XXXXXX" >"$tmp/name"
+	record "$(cat "$tmp/name")" "$@"
+	replay "$(cat "$tmp/name")" "$@"
 }
 
 # program COMMAND...: starts it in the background, up to the word `wait` of mem; $pid
@@ -216,6 +294,15 @@ until_true() {
 		[ $tries -le 3000 ] || { no "never true: $*"; return 1; }
 		sleep .02
 	done
+}
+
+# succeeds CHECK...: is there nothing to say no to?  For until_true; the test does not fail
+succeeds() {
+	_why=$why why=''
+	"$@"
+	set -- "$why"
+	why=$_why
+	[ -z "$1" ]
 }
 
 status() { [ "$rc" -eq "$1" ] || no "status $rc, not $1"; }
@@ -305,8 +392,8 @@ term() { tmux -S "$tmp/tmux.$screens" "$@"; }
 
 # shot: what is on it, into $tmp/out; on_screen REGEX: waits until a line of it matches
 shot() { term capture-pane -p >"$tmp/out"; }
-shows() { shot; grep -qE -- "$1" "$tmp/out"; }
-on_screen() { until_true shows "$1"; }
+shot_matches() { shot; grep -qE -- "$1" "$tmp/out"; }
+on_screen() { until_true shot_matches "$1"; }
 # row3_shows REGEX: the first row of the table
 row3_shows() { term capture-pane -p | sed -n 3p | grep -qE -- "$1"; }
 

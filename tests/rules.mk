@@ -51,7 +51,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem graphs deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl nccl-args nccl_inside compile cupti
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt rust lanes timed nccl nccl-args nccl_inside compile cupti
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -74,9 +74,9 @@ T_CUPTI := $(foreach v,12 13,$(T_LIB)/libcupti.so.$v)
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NVRTC) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models gaps ptxrun python stacks web filtered fatbin gpuprobe-receive \
-	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names rust-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table place python-codes \
-	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
+	communicators late kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
 		$(T_OBJ)/workloads:
@@ -166,7 +166,7 @@ ifneq ($(T_REAL),)
 $(eval $(call t_variant,-real,$(T_REAL),-Wl$$(T_COMMA)-rpath$$(T_COMMA)$(dir $(T_REAL)) $$(TEST_LDFLAGS)))
 endif
 
-$(T_BIN)/usdt: $(T_OBJ)/workloads/usdt.o $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/usdt $(T_BIN)/rust: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $< $(T_CUDART) $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
@@ -297,6 +297,10 @@ $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
 $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
+# without a process whose memory could be read
+$(T_BIN)/communicators: $(O)/tests/unit/communicators.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(addprefix -Wl$(T_COMMA)--wrap=,helper_mappings vm_read_words) $^ $(LIBS) -o $@
+
 $(T_BIN)/gaps: $(O)/tests/unit/gaps.o $(filter %/gaps.o %/host_threads.o,$(call own,cudalaunchtop)) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
@@ -306,7 +310,7 @@ $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a 
 $(T_BIN)/python-codes: $(O)/tests/unit/python_codes.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/unwind $(T_BIN)/place: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/late $(T_BIN)/unwind $(T_BIN)/place: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
@@ -393,7 +397,7 @@ $(T_BIN)/nccl-ras-sanitized: $(T_RAS_SANITIZED) $(wildcard tools/ncclhang/ras*.h
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(T_BIN)/short-names: $(O)/tests/unit/short_names.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/short-names $(T_BIN)/rust-names: $(T_BIN)/%-names: $(O)/tests/unit/%_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # parts of cudaexporter, without the tool
@@ -426,3 +430,16 @@ $(T_BIN)/python: $(O)/tests/unit/python.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 -include $(wildcard $(T_OBJ)/*/*.d)
+
+# the tools, given what they saw before: tests/replay/replay.c stands between their parts
+T_REPLAY := $(filter-out cudabt cudabounds cudaexporter cudamemtime cudawatch,$(INJECTED))
+T_REPLAY_WRAPS := $(patsubst __real_%,-Wl$(T_COMMA)--wrap=%,$(sort $(shell grep -o '__real_[a-z_]*' $(T_DIR)/replay/replay.c)))
+TEST_FILES += $(T_REPLAY:%=$(T_O)/replay/%)
+$(T_OBJ)/replay/replay.o: $(T_DIR)/replay/replay.c $(DEFS)
+	@echo "  CC    $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
+$(T_REPLAY:%=$(T_O)/replay/%): $(T_O)/replay/%: $(O)/tools/%.o $$(call own,$$*) $(T_OBJ)/replay/replay.o $(O)/libcommon.a
+	@echo "  LINK  replay/$*"
+	$(Q)mkdir -p $(@D) && ln -sfn ../../inject $(@D)/inject
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(T_REPLAY_WRAPS) $^ $(LIBS) $(LIBS_$*) -o $@

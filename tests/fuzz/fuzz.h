@@ -2,8 +2,8 @@
 /* Helpers of all fuzzers.  Each fuzzer is one file that defines LLVMFuzzerTestOneInput(): it feeds
  * bytes to code that reads input from a traced program or a user, and aborts if the code breaks
  * its contract.  (libFuzzer: https://llvm.org/docs/LibFuzzer.html) */
-#ifndef FUZZ_H
-#define FUZZ_H
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -8,11 +8,10 @@ static void any_line(const uint8_t *data, size_t size)
 {
 	char *line = strndup((const char *)data, size);
 	struct mapping m;
-	bool executable;
 
 	if (strchr(line, '\n'))	/* as getline() returns it */
 		strchr(line, '\n')[1] = 0;
-	if (proc_parse_mapping(line, &m, &executable))
+	if (proc_parse_mapping(line, &m))
 		CHECK(*m.path == '/' && m.ino && !strchr(m.path, '\n'));
 	free(line);
 }
@@ -22,7 +21,6 @@ static void good_line(struct input in)
 {
 	struct mapping m, want = { take(&in, 8), take(&in, 8), take(&in, 8), 0, take(&in, 8) | 1, NULL, { 0 } };
 	unsigned major = take(&in, 4), minor = take(&in, 4);
-	bool executable;
 	char head[200], *path = take_text(&in), *line = NULL;
 	int n;
 
@@ -31,7 +29,7 @@ static void good_line(struct input in)
 	n = snprintf(head, sizeof(head), "%08llx-%08llx r-xp %08llx %02x:%02x %llu ", want.start,
 		     want.end, want.offset, major, minor, want.ino);
 	CHECK(asprintf(&line, "%s%*s/%s\n", head, n < 73 ? 73 - n : 0, "", path) > 0);
-	CHECK(proc_parse_mapping(line, &m, &executable) && executable);
+	CHECK(proc_parse_mapping(line, &m) && m.executable);
 	CHECK(m.start == want.start && m.end == want.end && m.offset == want.offset);
 	CHECK(m.ino == want.ino && m.dev == ((unsigned long long)major << 32 | minor));
 	CHECK(*m.path == '/' && !strcmp(m.path + 1, path));

@@ -19,6 +19,7 @@ fuzz-built:
 FUZZ_PARTS_cubin := $(O)/tools/gpuprobe/cubin.o
 FUZZ_PARTS_ras := $(patsubst %,$(O)/tools/ncclhang/ras_%.o,answer json read text)
 FUZZ_OWN_bt := cudabt
+FUZZ_OWN_hang := ncclhang
 FUZZ_OWN_identity := cudaexporter
 FUZZ_OWN_kernel := cudaexporter
 FUZZ_OWN_memory := cudaleak
@@ -26,8 +27,11 @@ FUZZ_OWN_web_accept := cudaexporter
 FUZZ_OWN_web_config := cudaexporter
 
 $(O)/fuzz-cfi: LDFLAGS += -Wl,--wrap=dwarf_cfi_addrframe
+$(O)/fuzz-hang: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,completion_of exit fopen \
+	out_file_close_or_remove out_file_stream process_container rank_name_read)
 $(O)/fuzz-shm: LDFLAGS += -pthread
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
+$(O)/fuzz-pprof: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,frame_build_id process_user stack_each)
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__max_entries \
 	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements bmap_next \
 	bmap_lookup bmap_delete syms_function syms_variables vm_read_string vm_read_words)

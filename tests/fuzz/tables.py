@@ -17,9 +17,12 @@ VALUE = rb'VALUE\((?:"[\w *]+"|NULL), [A-Z0-9]+, \d+\)'
 TABLES = {
     'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL|NVRTC), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|CUDA_API_USDT\(\w+, \w+, [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
-           rb'|#(ifn?def CUDA_API(_BY_NAME|_USDT(_HERE)?)?|endif)|CUDA_API_BY_NAME\(\w+\)'
-           rb'|#define CUDA_API_USDT(_HERE|\(provider, probe, class, \.\.\.\) \\)|#undef CUDA_API_USDT(_HERE)?'
-           rb'|\tCUDA_API\(provider##_##probe, USDT, class, __VA_ARGS__\)',
+           rb'|CUDA_API_OLDER\(\w+, \d+, (RT|DRV|NCCL|NVRTC), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+           rb'|#(ifn?def CUDA_API(_BY_NAME|_(USDT|OLDER)(_HERE)?)?|endif)|CUDA_API_BY_NAME\(\w+\)'
+           rb'|#define CUDA_API_USDT(_HERE|\(provider, probe, class, \.\.\.\) \\)|#undef CUDA_API_(USDT|OLDER)(_HERE)?'
+           rb'|#define CUDA_API_OLDER(_HERE|\(name, major, lib, class, \.\.\.\) \\)'
+           rb'|\tCUDA_API\(provider##_##probe, USDT, class, __VA_ARGS__\)'
+           rb'|\tCUDA_API\(name##_##major, lib, class, __VA_ARGS__\)',
     'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], [01], ' + VALUE + rb'\)[,)]'
               rb'|CUDA_PARAMS\(\d+,|#(ifdef CUDA_[A-Z_]+|endif|line \d+ "[^"]+")'
               rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV|NCCL|NVRTC), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'

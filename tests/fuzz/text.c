@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes text chosen by a program, printed to a terminal, in JSON, a flame graph or a message. */
 #include <jansson.h>
+#include <wchar.h>
 #include "base/die.h"
 #include "base/escape.h"
 #include "fuzz.h"
 #include "sym/stack.h"
 
+/* Characters of common scripts, none of which needs an escape. */
+static const struct { wchar_t first, last; } common[] = {
+	{ ' ', '~' }, { 0xa0, 0xac }, { 0xae, 0x2ff }, { 0x370, 0x5ff }, { 0x3041, 0x312f },
+	{ 0x4e00, 0x9fff }, { 0xac00, 0xd7a3 }, { 0x1f300, 0x1f64f },
+};
+
+static bool is_common(wchar_t c)
+{
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
+		if (c >= common[i].first && c <= common[i].last)
+			return true;
+	return false;
+}
+
+/* Return true if the text must be left as it is. */
 static bool plain(const char *s)
 {
-	return printable(s, false) >= 0 && !strstr(s, "\ufeff");
+	wchar_t c;
+	int len;
+
+	if (printable(s, false) < 0)
+		return false;
+	for (; *s; s += len) {
+		len = mbtowc(&c, s, MB_CUR_MAX);
+		if (len < 1 || !is_common(c))
+			return false;
+	}
+	return true;
 }
 
 static char *as_text(const char *s)

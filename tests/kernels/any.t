@@ -55,6 +55,19 @@ else
 	skip "no python3 here"
 fi
 
+# The setting of the whole machine cannot be written while a tool with call stacks runs.
+depth() { until_true eval "echo $1 >/proc/sys/kernel/perf_event_max_stack"; }
+
+it "with --unwind fp, a stack that the kernel does not walk has a note in its place, and is counted"
+depth 0
+run cudamallocsnoop --unwind fp -jkc "$bin/mem malloc 23 4096"
+json 23 '[.stack[]?.sym] == ["stack unreadable"]'
+json 1 '.incomplete_stacks == 23 and .incomplete_by == { unreadable: 23 }'
+run cudalaunchtop --unwind fp -jkc "$bin/mem launch 7"
+json 1 '.launches == 7 and [.stack[].kind] == ["native", "note"]'
+json 1 '.incomplete_by.unreadable > 0'
+depth 127
+
 it "-c traces a library that is loaded later"
 run cudamallocsnoop -jc "$bin/mem-dlopen load malloc 23 4096 free 7"
 status 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the simulated driver tells the simulated libcupti. */
-#ifndef SIM_ACTIVITY_H
-#define SIM_ACTIVITY_H
+#ifndef TESTS_SIM_ACTIVITY_H
+#define TESTS_SIM_ACTIVITY_H
 #include <stdint.h>
 
 enum sim_activity_kind { SIM_KERNEL, SIM_COPY, SIM_PEER_COPY, SIM_SET, SIM_GRAPH_BEGIN, SIM_GRAPH_END };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The simulated driver's inside. */
-#ifndef DRV_H
-#define DRV_H
+#ifndef TESTS_SIM_DRV_H
+#define TESTS_SIM_DRV_H
 
 #include <pthread.h>
 
@@ -122,6 +122,7 @@ HIDDEN void blocks_of_context_free(CUcontext ctx);
 HIDDEN void blocks_each(unsigned kinds, void (*each)(const struct block *b, void *arg), void *arg);
 extern HIDDEN uint64_t blocks_generation;	/* changes with each block */
 HIDDEN void pool_put(struct pool *pool);
+HIDDEN int drv_location(const CUmemLocation *location, int *dev);	/* 0: there is no such place */
 HIDDEN size_t drv_used(int dev);
 HIDDEN int space_holds(int space, uint64_t addr);
 

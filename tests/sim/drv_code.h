@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The code of images, where SIM_KERNELS is set: their PTX, and what the interpreter made of it on each device. */
-#ifndef DRV_CODE_H
-#define DRV_CODE_H
+#ifndef TESTS_SIM_DRV_CODE_H
+#define TESTS_SIM_DRV_CODE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Driver: graphs.  Without SIM_KERNELS a graph is a number of nodes; with it, what they do. */
-#ifndef DRV_GRAPH_H
-#define DRV_GRAPH_H
+#ifndef TESTS_SIM_DRV_GRAPH_H
+#define TESTS_SIM_DRV_GRAPH_H
 
 #include <stdbool.h>
 

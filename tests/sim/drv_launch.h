@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Driver: a launch that is ready to run, now or as a node of a graph. */
-#ifndef DRV_LAUNCH_H
-#define DRV_LAUNCH_H
+#ifndef TESTS_SIM_DRV_LAUNCH_H
+#define TESTS_SIM_DRV_LAUNCH_H
 
 #include "drv_module.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Driver: images (modules, libraries) and the kernels in them. */
-#ifndef DRV_MODULE_H
-#define DRV_MODULE_H
+#ifndef TESTS_SIM_DRV_MODULE_H
+#define TESTS_SIM_DRV_MODULE_H
 
 #include "drv_code.h"
 

@@ -50,7 +50,7 @@ static CUresult pool_alloc(CUdeviceptr *ptr, size_t size, struct pool *pool)
 		pool = current[drv_current()->dev];
 	if (!pool)
 		pool = default_pool(drv_current()->dev);
-	b = block_new(K_DEVICE, pool->dev, pool->dev, size);
+	b = block_new(K_DEVICE, pool->dev < 0 ? HOST_SPACE : pool->dev, pool->dev, size);
 	if (b) {
 		b->pool = pool;
 		pool->refs++;
@@ -109,13 +109,14 @@ DRV(cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *props), (pool, p
 {
 	struct pool *p;
 
-	if (!pool || !props || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    bad_device(props->location.id))
+	int dev;
+
+	if (!pool || !props || !drv_location(&props->location, &dev))
 		return CUDA_ERROR_INVALID_VALUE;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	p->dev = props->location.id;
+	p->dev = dev;
 	p->refs = 1;
 	*pool = (CUmemoryPool)p;
 	return CUDA_SUCCESS;
@@ -129,7 +130,7 @@ DRV(cuMemPoolDestroy, (CUmemoryPool pool), (pool), "0x%lx", P(pool))
 	if (!p || p->is_default)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&drv_lock);
-	if (current[p->dev] == p)
+	if (p->dev >= 0 && current[p->dev] == p)
 		current[p->dev] = NULL;
 	pool_put(p);
 	pthread_mutex_unlock(&drv_lock);

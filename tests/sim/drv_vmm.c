@@ -41,6 +41,17 @@ DRV(cuMemAddressFree, (CUdeviceptr ptr, size_t size), (ptr, size), "0x%lx %zu", 
 	return b ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Sets the device, -1: the host.  The host's has no number that counts, a NUMA node has one. */
+int drv_location(const CUmemLocation *location, int *dev)
+{
+	*dev = -1;
+	if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+		*dev = location->id;
+	return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? *dev >= 0 && *dev < drv_devices :
+	       location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? location->id >= 0 :
+	       location->type == CU_MEM_LOCATION_TYPE_HOST || location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 DRV(cuMemCreate,
     (CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
      unsigned long long flags),
@@ -49,10 +60,8 @@ DRV(cuMemCreate,
 	struct block *b;
 	int dev;
 
-	if (!handle || !size || size % GRANULARITY || !prop || flags ||
-	    prop->location.id < 0 || prop->location.id >= drv_devices)
+	if (!handle || !size || size % GRANULARITY || !prop || flags || !drv_location(&prop->location, &dev))
 		return CUDA_ERROR_INVALID_VALUE;
-	dev = prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? prop->location.id : -1;
 	pthread_mutex_lock(&drv_lock);
 	b = block_new(K_HANDLE, VMM_SPACE, dev, size);
 	if (b)

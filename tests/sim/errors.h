@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The errors that the simulation itself returns, in both layers' words. */
-#ifndef ERRORS_H
-#define ERRORS_H
+#ifndef TESTS_SIM_ERRORS_H
+#define TESTS_SIM_ERRORS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What libsimkernels.so does for the simulated driver: it reads images and runs kernels.  The driver loads it from
  * its own folder where SIM_KERNELS is set: programs of other tests neither link nor map it. */
-#ifndef KERNELS_H
-#define KERNELS_H
+#ifndef TESTS_SIM_KERNELS_H
+#define TESTS_SIM_KERNELS_H
 #include "interp/interp.h"
 #include "ptx/fatbin.h"
 

@@ -7,7 +7,7 @@
  *
  * SIM_NCCL_DIR where the memory's files are (/dev/shm)
  * SIM_NCCL_STUCK=1: no operation ends
- * SIM_NCCL_MS  how long a rank waits for the others before its call fails (20000) */
+ * SIM_NCCL_UNTIL  a rank waits for the others until this file has something, before its call fails (or 20 s) */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "sim_nccl.h"
@@ -102,12 +103,13 @@ static double now(void)
 /* Waits until n have arrived. */
 static ncclResult_t await(atomic_int *arrived, int n)
 {
-	const char *limit = getenv("SIM_NCCL_MS");
-	double until = now() + (limit ? atof(limit) : 20000);
+	const char *file = getenv("SIM_NCCL_UNTIL");
+	double until = now() + 20000;
 	struct timespec pause = { .tv_nsec = 200000 };
+	struct stat st;
 
 	while (atomic_load(arrived) < n) {
-		if (now() > until)
+		if (now() > until || (file && !stat(file, &st) && st.st_size))
 			return ncclRemoteError;
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < 10000000)	/* hundreds of ranks may wait for one that needs a CPU */

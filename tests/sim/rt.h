@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The simulated runtime's inside. */
-#ifndef RT_H
-#define RT_H
+#ifndef TESTS_SIM_RT_H
+#define TESTS_SIM_RT_H
 
 #include <pthread.h>
 #include "sim.h"

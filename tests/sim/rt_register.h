@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What nvcc's code registers at a program's start. */
-#ifndef RT_REGISTER_H
-#define RT_REGISTER_H
+#ifndef TESTS_SIM_RT_REGISTER_H
+#define TESTS_SIM_RT_REGISTER_H
 
 #include "rt.h"
 

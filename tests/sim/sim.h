@@ -14,8 +14,8 @@
  *                 %p in its name becomes the process id
  * CUDA_INJECTION64_PATH  a library that cuInit() loads, to call its InitializeInjection()
  */
-#ifndef SIM_H
-#define SIM_H
+#ifndef TESTS_SIM_SIM_H
+#define TESTS_SIM_SIM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* What of CUDA 13's interface the simulation and the workloads use, for machines
  * without CUDA's headers: names, values and layouts are the interface's.
  */
-#ifndef SIM_CUDA_H
-#define SIM_CUDA_H
+#ifndef TESTS_SIM_SIM_CUDA_H
+#define TESTS_SIM_SIM_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -89,7 +89,10 @@ typedef enum {
 	CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
 } CUdevice_attribute;
 typedef enum { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 } CUmemPool_attribute;
-typedef enum { CU_MEM_LOCATION_TYPE_INVALID, CU_MEM_LOCATION_TYPE_DEVICE } CUmemLocationType;
+typedef enum {
+	CU_MEM_LOCATION_TYPE_INVALID, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_LOCATION_TYPE_HOST,
+	CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,
+} CUmemLocationType;
 typedef enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1 } CUmemAllocationType;
 typedef enum { CU_MEM_HANDLE_TYPE_NONE } CUmemAllocationHandleType;
 typedef enum { CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3 } CUmemAccess_flags;

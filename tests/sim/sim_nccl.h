@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What of nccl.h the simulated libnccl and the programs that call it need. */
-#ifndef SIM_NCCL_H
-#define SIM_NCCL_H
+#ifndef TESTS_SIM_SIM_NCCL_H
+#define TESTS_SIM_SIM_NCCL_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Compares how common/elf/cfi.h unwinds this very program with how libgcc does, frame by frame, and
  * the rules of files with what readelf says. */
-#ifndef CFI_TEST_H
-#define CFI_TEST_H
+#ifndef TESTS_UNIT_CFI_H
+#define TESTS_UNIT_CFI_H
 #include <stdbool.h>
 #include <stdio.h>
 #include <ucontext.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Counts the allocations and frees of libiberty while it demangles the symbols in files, one per
  * line: common/sym/demangle.c may leave it at any instruction, by longjmp() out of a signal
- * handler, so there must be none.  The functions here replace libc's own, so what libc allocates
+ * handler, so there must be none; it passes no v0 symbol of Rust.  The functions here replace libc's own, so what libc allocates
  * for libiberty is counted too.  With -a, counts those of a function that does allocate. */
 #include <libiberty/demangle.h>
 #include <stdbool.h>
@@ -89,7 +89,8 @@ static void demangle(void *ctx)
 	struct symbol *s = ctx;
 
 	watched = true;
-	s->whole = cplus_demangle_v3_callback(s->text, s->options, append, s);
+	s->whole = (!strncmp(s->text, "_Z", 2) && rust_demangle_callback(s->text, DMGL_RUST, append, s)) ||
+		   cplus_demangle_v3_callback(s->text, s->options, append, s);
 	watched = false;
 }
 

@@ -2,6 +2,7 @@
 /* native: runs the programs of cudamemcpysize that bpf/userspace makes, by hand, on the memory that a tool makes of the real
  * BPF object, and prints what fails. */
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wredundant-decls"	/* tools/inject/probes.h is for code without a C library */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ char *inject_own(__u32 index)
 
 	if (!own[index])
 		own[index] = calloc(1, 1 << 20);
-	return own[index];
+	return own[index] + INJECT_REST;
 }
 
 static int failures;
@@ -186,7 +187,7 @@ static void check_reads(void)
 
 	munmap(page + size, size);
 	strcpy(page + size - 4, "abc");
-	inject_self.pages = 0;
+	inject_now.pages = 0;
 	check(!bpf_probe_read_user(&word, 8, page + size - 8) && word, "the last word of a page is read");
 	check(bpf_probe_read_user(&word, 8, page + size - 4) && !word, "a word that ends behind it is not, and is 0");
 	check(bpf_probe_read_user(&word, 8, (void *)8) && bpf_probe_read_user(&word, 8, (void *)-8l) &&
@@ -196,7 +197,7 @@ static void check_reads(void)
 	check(bpf_probe_read_user_str(text, sizeof(text), page + size - 4) < 0 && !text[0], "one that goes on behind it is not read");
 	check(bpf_probe_read_user_str(text, 4, page + size - 4) == 4 && !strcmp(text, "abc"), "but as much as fits is");
 	mprotect(page, size, PROT_NONE);
-	inject_self.pages = 0;
+	inject_now.pages = 0;
 	check(bpf_probe_read_user(&word, 8, page), "a page that may not be read");
 	munmap(page, size);
 }
@@ -215,7 +216,7 @@ static void __attribute__((noinline)) check_stack(void)
 	/* this program is one with the library, whose own addresses are no frames: so main() is not there */
 	check(bpf_get_stack(&regs, frames, 8, BPF_F_USER_STACK | 1) != 8 || frames[0] != 0x7777, "which can be left out");
 	PT_REGS_FP(&regs) = 8;
-	check(bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK | 1) < 0, "a stack that cannot be read has none");
+	check(!bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK | 1), "a stack that cannot be read has no more");
 }
 
 /* On the stack that the thread is on, and elsewhere. */

@@ -12,11 +12,6 @@ struct injected injected;
 __thread struct inject_here inject_here;
 static unsigned long asked;
 
-bool readable(const void *at)	/* for object.c, of which nothing runs */
-{
-	return at;
-}
-
 static int ask(int clock, struct __kernel_timespec *t)
 {
 	asked++;

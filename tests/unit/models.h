@@ -2,8 +2,8 @@
 /* Two models of a kind, fed in turn in one process with different records.  What each holds at the
  * end is printed as JSON lines with "model" 1 or 2; 3 is the second model after the first has
  * forgotten everything, 4 the first one then.  The counts held and freed are prime numbers. */
-#ifndef MODELS_H
-#define MODELS_H
+#ifndef TESTS_UNIT_MODELS_H
+#define TESTS_UNIT_MODELS_H
 
 void models_launches(void);
 void models_memory(void);

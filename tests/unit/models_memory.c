@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/die.h"
 #include "cudaleak/leak.h"
+#include "model/graphs.h"
 #include "model/memory.h"
 #include "models.h"
 
@@ -97,6 +99,80 @@ static void unsure(void)
 	quota_free(&memory.quota);
 }
 
+/* A call from start to time. */
+static void call_at(struct memory *memory, enum cuda_id id, unsigned long long start, unsigned long long time)
+{
+	struct memory_event event = {
+		.head = { .pid = PID, .kind = id }, .tid = PID, .ptr = 4096, .size = 64, .comm = "models", .start = start, .time = time,
+	};
+
+	memory_apply(memory, &event, NULL);
+}
+
+/* Frees whose records come after that of the next allocation at the address, or after that of its free. */
+static void late(void)
+{
+	struct memory memory = MEMORY_INIT;
+	struct mem_process *process;
+	int pid = PID;
+
+	call_at(&memory, CUDA_ID_cudaMalloc, 1, 2);
+	for (int i = 1; i <= 3; i++)	/* the frees that make room begin at 10 i, and end at 100 + i */
+		call_at(&memory, CUDA_ID_cudaMalloc, 10 * i + 2, 10 * i + 3);
+	call_at(&memory, CUDA_ID_cudaFree, 40, 41);	/* the last allocation's own */
+	HASH_FIND_INT(memory.processes, &pid, process);
+	printf("{\"model\":8,\"held\":%llu,\"replaced\":%llu}\n", process->groups.held.count, process->replaced);
+	for (int i = 1; i <= 3; i++)
+		call_at(&memory, CUDA_ID_cudaFree, 10 * i, 100 + i);
+	printf("{\"model\":9,\"unknown\":%llu,\"replaced\":%llu}\n", process->unknown, process->replaced);
+	call_at(&memory, CUDA_ID_cudaFree, 200, 201);	/* there is none that it could be late for */
+	printf("{\"model\":10,\"unknown\":%llu,\"replaced\":%llu}\n", process->unknown, process->replaced);
+	for (int i = 0; i < 2; i++)	/* a free that was never seen */
+		call_at(&memory, CUDA_ID_cudaMalloc, 300 + 10 * i, 301 + 10 * i);
+	call_at(&memory, CUDA_ID_cudaFree, 320, 321);
+	call_at(&memory, CUDA_ID_cudaFree, 330, 331);
+	printf("{\"model\":11,\"unknown\":%llu,\"replaced\":%llu}\n", process->unknown, process->replaced);
+	memory_forget(process);
+	printf("{\"model\":12,\"used\":%zu}\n", memory.quota.used);
+	quota_free(&memory.quota);
+}
+
+/* A launch of a graph that frees the address, from start to time. */
+static void graph_frees(struct memory *memory, unsigned long long start, unsigned long long time)
+{
+	struct graph_content *content = xcalloc(1, sizeof(*content) + sizeof(*content->all));
+	struct memory_replay replay = {
+		.pid = PID, .comm = (char [16]){ "models" }, .start = start, .time = time, .content = content,
+	};
+
+	content->n = 1;
+	content->all[0] = (struct graph_work){ .kind = NODE_FREE, .func = 4096, .count = 1 };
+	memory_replay(memory, &replay);
+	free(content);
+}
+
+/* The same as late() by graphs: their records come after three more allocations at the address. */
+static void late_graphs(void)
+{
+	struct memory memory = MEMORY_INIT;
+	struct mem_process *process;
+	int pid = PID;
+
+	for (int i = 0; i <= 3; i++)
+		call_at(&memory, CUDA_ID_cudaMallocAsync, 10 * i + 2, 10 * i + 3);
+	for (int i = 1; i <= 3; i++)
+		graph_frees(&memory, 10 * i, 100 + i);
+	HASH_FIND_INT(memory.processes, &pid, process);
+	printf("{\"model\":13,\"held\":%llu,\"unknown\":%llu,\"replaced\":%llu}\n", process->groups.held.count, process->unknown,
+	       process->replaced);
+	graph_frees(&memory, 40, 110);	/* the last allocation */
+	printf("{\"model\":14,\"held\":%llu,\"unknown\":%llu}\n", process->groups.held.count, process->unknown);
+	graph_frees(&memory, 200, 201);	/* there is none that it could be late for */
+	printf("{\"model\":15,\"unknown\":%llu,\"replaced\":%llu}\n", process->unknown, process->replaced);
+	memory_forget(process);
+	quota_free(&memory.quota);
+}
+
 void models_memory(void)
 {
 	static const struct feed feeds[] = {
@@ -119,4 +195,6 @@ void models_memory(void)
 	quota_free(&first.quota);
 	quota_free(&second.quota);
 	unsure();
+	late();
+	late_graphs();
 }

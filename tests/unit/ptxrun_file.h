@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef PTXRUN_FILE_H
-#define PTXRUN_FILE_H
+#ifndef TESTS_UNIT_PTXRUN_FILE_H
+#define TESTS_UNIT_PTXRUN_FILE_H
 #include "interp.h"
 
 struct world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Do two modules' kernels leave the same in memory? */
-#ifndef PTXRUN_SAME_H
-#define PTXRUN_SAME_H
+#ifndef TESTS_UNIT_PTXRUN_SAME_H
+#define TESTS_UNIT_PTXRUN_SAME_H
 
 enum { STEPS_MOST = 1000000 };	/* warps' instructions of a launch of the original */
 

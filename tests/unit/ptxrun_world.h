@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A made-up device: buffers with a pattern, arguments that fit any kernel, the variables of a module. */
-#ifndef PTXRUN_WORLD_H
-#define PTXRUN_WORLD_H
+#ifndef TESTS_UNIT_PTXRUN_WORLD_H
+#define TESTS_UNIT_PTXRUN_WORLD_H
 #include "interp.h"
 
 struct world_block {

@@ -61,13 +61,14 @@ static int print_parts(const char *file, unsigned long long addr, unsigned long 
 	return 0;
 }
 
-static int print_tried(const char *name, const char *file)
+static int print_tried(const char *name)
 {
 	struct interpreter_file f = { 0 };
 	struct helper_pool helpers = HELPER_POOL_INIT;
+	const struct interpreter *found =
+		interpreter_get(&f, &helpers, getpid(), name, open(name, O_PATH | O_CLOEXEC));
 
-	interpreter_get(&f, &helpers, getpid(), "a key", name, open(file, O_PATH | O_CLOEXEC));
-	printf("%s: %s\n", name, f.tried ? "looked at" : "not looked at");
+	printf("%s: %s\n", name, found ? "an interpreter" : "none");
 	return 0;
 }
 
@@ -79,8 +80,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && !strcmp(argv[1], "layout"))
 		return print_layout(strtoul(argv[2], NULL, 16), argv[3]);
-	if (argc == 4 && !strcmp(argv[1], "try"))
-		return print_tried(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "try"))
+		return print_tried(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "eval"))
 		return print_parts(argv[2], strtoull(argv[3], NULL, 16), strtoull(argv[4], NULL, 16));
 	if (argc != 4 || strlen(argv[3]) > 2 * sizeof(table))

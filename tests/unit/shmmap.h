@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Parts of build/tests/bin/shm: each ends the program with status 1 if something is not as it must be. */
-#ifndef UNIT_SHM_H
-#define UNIT_SHM_H
+#ifndef TESTS_UNIT_SHMMAP_H
+#define TESTS_UNIT_SHMMAP_H
 #include <stdio.h>
 #include <stdlib.h>
 #include <linux/bpf.h>

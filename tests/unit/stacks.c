@@ -3,7 +3,7 @@
  *	native one, which runs Python frames if the name begins with '*'; ?:NAME of one without a file;
  *	NAME of a Python one, with a '!' at its end if the interpreter was entered there; or a [note].
  * stacks view: prints a stack of each kind of frame as text, as JSON and folded; then no stack, folded.
- * stacks losses: counts notes, and warns.
+ * stacks losses: counts notes, warns, and prints them as JSON.
  * stacks groups: two stacks that look the same, and one that does not, as groups of cudaleak.
  * stacks idle: memory of one stack after the other, freed before the next, with room for few; then of as
  *	many that are not freed. */
@@ -112,16 +112,21 @@ static void view(void)
 	free(s);
 }
 
-/* Three stacks with one note, five with another, two with both. */
+/* Three stacks with one note, five with another, two with both; then two, three and five with a reason each, and one that
+ * lacks nothing. */
 static void losses(void)
 {
 	const struct stack_frame frames[] = {
 		{ FRAME_KIND_NATIVE, NULL, FRAME_NOTE_OF(NOTE_LOST, 0) }, NOTE(NOTE_TOO_DEEP, NULL, 127),
 		NOTE(NOTE_BAD_RULES, NULL, 1),
 	};
+	const struct stack_frame reasons[] = {
+		NOTE(NOTE_PYTHON_LOST, NULL, PYTHON_UNSUPPORTED_OF(2)), NOTE(NOTE_PYTHON_LOST, NULL, PYTHON_UNREADABLE),
+		NOTE(NOTE_GO_LOST, NULL, GO_CALLED_BACK), NOTE(NOTE_NO_STACK, NULL, NO_STACK_PYTHON),
+	};
 	struct stack_losses l = { 0 };
 
-	stack_losses_warn(NULL);
+	stack_losses_warn(&l);
 	stack_losses_add(&l, stack_notes(frames, 1));
 	stack_losses_warn(&l);
 	for (int i = 0; i < 3; i++)
@@ -131,6 +136,12 @@ static void losses(void)
 	for (int i = 0; i < 2; i++)
 		stack_losses_add(&l, stack_notes(frames, 3));
 	stack_losses_warn(&l);
+	l = (struct stack_losses){ 0 };
+	for (int i = 0; i < 11; i++)
+		stack_losses_add(&l, stack_notes(&reasons[i < 2 ? 0 : i < 5 ? 1 : i < 10 ? 2 : 3], 1));
+	stack_losses_warn(&l);
+	stack_losses_json(stdout, &l);
+	putchar('\n');
 }
 
 static void groups(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* CUDA's headers, or the simulation's where there are none. */
-#ifndef WORKLOADS_CUDA_API_H
-#define WORKLOADS_CUDA_API_H
+#ifndef TESTS_WORKLOADS_CUDA_API_H
+#define TESTS_WORKLOADS_CUDA_API_H
 
 #if !defined(SIM_OWN_HEADERS) && defined(__has_include)
 #if __has_include(<cuda.h>) && __has_include(<cuda_runtime_api.h>)

@@ -30,7 +30,7 @@
 #include <string.h>
 #include <time.h>
 #include "cuda_api.h"
-#include "gputime/cupti.h"
+#include "cupti/cupti.h"
 
 enum { SUMS = 64, STREAMS = 64, NODES = 4096 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A chain of ten functions that the compiler leaves as it is. */
-#ifndef DEEP_H
-#define DEEP_H
+#ifndef TESTS_WORKLOADS_DEEP_H
+#define TESTS_WORKLOADS_DEEP_H
 
 #ifdef __cplusplus
 #define DEEP_C extern "C"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the parts of drvkern share. */
-#ifndef DRVKERN_H
-#define DRVKERN_H
+#ifndef TESTS_WORKLOADS_DRVKERN_H
+#define TESTS_WORKLOADS_DRVKERN_H
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

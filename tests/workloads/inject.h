@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The parts of inject.c.  Each gets its own words, the first being its name. */
-#ifndef INJECT_PARTS_H
-#define INJECT_PARTS_H
+#ifndef TESTS_WORKLOADS_INJECT_H
+#define TESTS_WORKLOADS_INJECT_H
 #ifdef __cplusplus
 extern "C" {
 #endif

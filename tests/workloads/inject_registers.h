@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Registers at both ends of a call: inject_registers.c, and arch/ARCH/tests/inject_registers.h with struct registers. */
-#ifndef INJECT_REGISTERS_H
-#define INJECT_REGISTERS_H
+#ifndef TESTS_WORKLOADS_INJECT_REGISTERS_H
+#define TESTS_WORKLOADS_INJECT_REGISTERS_H
 
 struct registers;
 

@@ -105,11 +105,19 @@ int part_fds(int argc, char **argv)
 
 int part_environ(int argc, char **argv)
 {
+	static const char *const linkers[] = {
+		"LD_AUDIT=", "GLIBC_TUNABLES=", "CUDA_BPF_TOOLS_INJECT=", NULL
+	};
 	char **word;
 
 	inject_allocate(inject_count(argc, argv));
-	for (word = environ; *word; word++)
-		if (strncmp(*word, "LD_AUDIT=", 9) && strncmp(*word, "CUDA_BPF_TOOLS_INJECT=", 21))
+	for (word = environ; *word; word++) {
+		int i = 0;
+
+		while (linkers[i] && strncmp(*word, linkers[i], strlen(linkers[i])))
+			i++;
+		if (!linkers[i])
 			puts(*word);
+	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Functions that are inlined from a header. */
-#ifndef INLINED_H
-#define INLINED_H
+#ifndef TESTS_WORKLOADS_INLINED_H
+#define TESTS_WORKLOADS_INLINED_H
 
 #define INLINED inline __attribute__((always_inline))
 

@@ -2,8 +2,8 @@
 /* The kernels of lanes.c.  copy: dst[i] = src[i * stride].  spin: block 0 loops `slow` times, the others 7 times.
  * leave: odd threads return at once, those of the second warp exit in a function, the others return last; each adds 1
  * to dst[0].  own: adds 1 by way of a variable of the module and of generic addresses of shared memory. */
-#ifndef LANES_PTX_H
-#define LANES_PTX_H
+#ifndef TESTS_WORKLOADS_LANES_PTX_H
+#define TESTS_WORKLOADS_LANES_PTX_H
 
 static const char lanes_ptx[] =
 ".version 6.3\n"

@@ -11,7 +11,8 @@
  *                once, for I from 0 to N - 1
  *   named N      the driver's N times, and names the kernel anew before each
  *   shape Y N    the driver's of a grid of 3xYx1
- *   aside Y N    the same 150 ms later in a thread of its own, which stays
+ *   vast N       the driver's of the largest grid of the largest blocks: 9444444733164249676800 threads
+ *   aside Y N    the same as shape 150 ms later in a thread of its own, which stays
  *   kept N       as jit, but unloads nothing
  *   handles N    the driver's of N functions that nothing has named, each once
  *   runtime N    the runtime's of a kernel
@@ -170,6 +171,12 @@ static void shape(unsigned y, int n)
 		drv_launch(kernel, 3, y, 1, 32, 4, 2, 0, NULL, NULL, NULL);
 }
 
+static void vast(int n)
+{
+	for (int i = 0; i < n; i++)
+		drv_launch(kernel, 2147483647, 65535, 65535, 32, 32, 1, 0, NULL, NULL, NULL);
+}
+
 static void named(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -306,6 +313,8 @@ int main(int argc, char **argv)
 			jit(n, false);
 		else if (!strcmp(argv[i], "shape") && i + 2 < argc)
 			shape(n, atoi(argv[++i + 1]));
+		else if (!strcmp(argv[i], "vast"))
+			vast(n);
 		else if (!strcmp(argv[i], "aside") && i + 2 < argc)
 			aside(n, atoi(argv[++i + 1]));
 		else if (!strcmp(argv[i], "named"))

@@ -34,6 +34,7 @@
  *   drvasync N SIZE; drvasyncfree N
  *   drvcopy N SIZE DIR, drvmemset N SIZE (each also makes and frees two buffers, one)
  *   vmm N (reserve, create, map, allow access: 2 MiB each); vmmfree N
+ *   drvprefetch N D (the first page of the last of drvmanaged to device D)
  *   retain N (handles of the last vmm), multicast N (objects); release N
  *   drvformat N FORMAT CHANNELS W H D FLAGS LEVELS; drvarrayfree N, drvmipfree N
  *   drvlaunch N, drvsync N                         ctxcreate, ctxdestroy, drvreset D
@@ -45,6 +46,7 @@
  *   fork ( WORD... )        a child does them; join waits for it too
  *   forkexec ( WORD... )    the same in a new execution    exec ( WORD... ) in place
  *   rename NAME (of this thread)   exit STATUS (at once)   segv (dies by the signal)
+ *   leave (this thread ends)       alone (waits until the first thread has ended)
  * At the end it joins. Exit status 0; 2 for a mistake in the words.
  */
 #include <dlfcn.h>
@@ -324,6 +326,27 @@ static void do_segv(char **arg)
 	raise(SIGSEGV);
 }
 
+static void do_leave(char **arg)
+{
+	(void)arg;
+	pthread_exit(NULL);
+}
+
+static void do_alone(char **arg)
+{
+	char state = 0;
+	FILE *f;
+
+	(void)arg;
+	while (state != 'Z') {
+		f = fopen("/proc/self/stat", "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			abort();
+		fclose(f);
+		doze(1);
+	}
+}
+
 static void do_wait(char **arg) { (void)arg; wait_for_line(); }
 static void do_join(char **arg) { (void)arg; join(); }
 static void do_sleep(char **arg) { doze(number(arg[0])); }
@@ -334,7 +357,8 @@ static void do_exit(char **arg) { _exit((int)number(arg[0])); }
 static const struct word words[] = {
 	{ "wait", 0, do_wait }, { "print", 0, do_print }, { "join", 0, do_join },
 	{ "sleep", 1, do_sleep }, { "spin", 1, do_spin }, { "rename", 1, do_rename },
-	{ "exit", 1, do_exit }, { "segv", 0, do_segv }, { NULL, 0, NULL },
+	{ "exit", 1, do_exit }, { "segv", 0, do_segv }, { "leave", 0, do_leave },
+	{ "alone", 0, do_alone }, { NULL, 0, NULL },
 };
 
 static void run(char **word, char **end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef MEM_H
-#define MEM_H
+#ifndef TESTS_WORKLOADS_MEM_H
+#define TESTS_WORKLOADS_MEM_H
 
 #include <stddef.h>
 #include <stdint.h>

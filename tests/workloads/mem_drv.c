@@ -41,6 +41,18 @@ static void do_managed(char **a)
 		KEEP(DRV_DEVICE, DRV(cuMemAllocManaged)(&p, SIZE(a[1]), CU_MEM_ATTACH_GLOBAL), p);
 }
 
+static void do_prefetch(char **a)
+{
+	const CUdeviceptr p = last(DRV_DEVICE);
+	CUmemLocation to;
+
+	to.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	to.id = (int)number(a[1]);
+	TIMES(a[0])
+		did((int)DRV(cuMemPrefetchAsync_v2)(p, 4096, to, 0, NULL));
+	keep(DRV_DEVICE, p);
+}
+
 static void do_pitch(char **a)
 {
 	CUdeviceptr p;
@@ -330,7 +342,7 @@ const struct word copy_words[] = { { NULL, 0, NULL } };
 #endif
 
 const struct word driver_words[] = {
-	{ "drvmalloc", 2, do_malloc }, { "drvmanaged", 2, do_managed },
+	{ "drvmalloc", 2, do_malloc }, { "drvmanaged", 2, do_managed }, { "drvprefetch", 2, do_prefetch },
 	{ "drvpitch", 3, do_pitch }, { "drvfree", 1, do_free },
 	{ "drvhost", 2, do_host }, { "drvhostfree", 1, do_hostfree },
 	{ "drvarray", 3, do_array }, { "drvarrayfree", 1, do_arrayfree },

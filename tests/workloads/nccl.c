@@ -25,6 +25,7 @@
  *   await            the stream waits for the event
  *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
  *   sync             waits for what was called; so do event-sync, to the event, and device-sync and copy-sync
+ *   here             prints "here" and the process id
  *   split-alone      rank 0 calls ncclCommSplit, the others do not
  *   die R            rank R ends at once
  *   sleep MS         in a function of its own, as also:
@@ -259,12 +260,15 @@ __attribute__((noinline)) static void lost(void)
 }
 
 static cudaEvent_t event;
+static pthread_mutex_t marking = PTHREAD_MUTEX_INITIALIZER;	/* as PyTorch's watchdog, ours does not ask meanwhile */
 
 static void mark(void)
 {
+	pthread_mutex_lock(&marking);
 	if (!event)
 		ok("event", (int)cudaEventCreate(&event));
 	ok("record", (int)cudaEventRecord(event, in));
+	pthread_mutex_unlock(&marking);
 }
 
 static void *watchdog(void *unused)
@@ -274,8 +278,10 @@ static void *watchdog(void *unused)
 	for (;; pause_ms(20)) {
 		if (comm())
 			ncclCommGetAsyncError(comm(), &result);
+		pthread_mutex_lock(&marking);
 		if (event)
 			cudaEventQuery(event);
+		pthread_mutex_unlock(&marking);
 	}
 	return unused;
 }
@@ -354,6 +360,8 @@ static int word(char **w)
 		return ok("stream", (int)cudaStreamDestroy(in) ?: (int)cudaStreamCreate(&in)), 0;
 	if (!strcmp(*w, "await"))
 		return ok("await", (int)cudaStreamWaitEvent(in, event, 0)), 0;
+	if (!strcmp(*w, "here"))
+		return printf("here %d\n", getpid()), fflush(stdout), 0;
 	if (!strcmp(*w, "split-alone"))
 		return rank ? 0 : (split(1, true), 0);
 	if (!strcmp(*w, "late-rank"))

@@ -3,8 +3,8 @@
  * return address in a chain, which is written down in the function that makes the call: names and
  * addresses that owe nothing to frame pointers, unwind tables or an unwinder.
  */
-#ifndef NOFP_H
-#define NOFP_H
+#ifndef TESTS_WORKLOADS_NOFP_H
+#define TESTS_WORKLOADS_NOFP_H
 #include <stddef.h>
 
 struct level {

@@ -8,8 +8,8 @@
  *
  * mov, cvta and isspacep are interp.c's, as are operands: immediates are given as in[] says (an f32 as its bits),
  * !%p as its value. */
-#ifndef ALU_H
-#define ALU_H
+#ifndef TESTS_SIM_INTERP_ALU_H
+#define TESTS_SIM_INTERP_ALU_H
 #include "ptx/ptx.h"
 #include <stdbool.h>
 #include <stdint.h>

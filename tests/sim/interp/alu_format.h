@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Binary floating-point formats of 8 to 64 bits, and rounding to them in any mode, without the CPU's. */
-#ifndef ALU_FORMAT_H
-#define ALU_FORMAT_H
+#ifndef TESTS_SIM_INTERP_ALU_FORMAT_H
+#define TESTS_SIM_INTERP_ALU_FORMAT_H
 #include "alu.h"
 
 struct alu_format {

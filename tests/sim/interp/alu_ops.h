@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the files of alu.h share: the table of instructions, and access to values. */
-#ifndef ALU_OPS_H
-#define ALU_OPS_H
+#ifndef TESTS_SIM_INTERP_ALU_OPS_H
+#define TESTS_SIM_INTERP_ALU_OPS_H
 #include "alu.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What alu_video.c and alu_simd.c share: insn->op has what is computed, of how many elements, and if a is signed. */
-#ifndef ALU_VIDEO_H
-#define ALU_VIDEO_H
+#ifndef TESTS_SIM_INTERP_ALU_VIDEO_H
+#define TESTS_SIM_INTERP_ALU_VIDEO_H
 #include "alu_ops.h"
 
 enum { VADD, VSUB, VABSDIFF, VMIN, VMAX, VAVRG, VSET, VSHL, VSHR, VMAD };

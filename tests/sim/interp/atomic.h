@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef ATOMIC_H
-#define ATOMIC_H
+#ifndef TESTS_SIM_INTERP_ATOMIC_H
+#define TESTS_SIM_INTERP_ATOMIC_H
 
 enum atomic_op {
 	ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR,	/* as alu.h has them */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef BLOCK_H
-#define BLOCK_H
+#ifndef TESTS_SIM_INTERP_BLOCK_H
+#define TESTS_SIM_INTERP_BLOCK_H
 #include "machine.h"
 
 /* Makes the run's next block resident on an SM; false: no memory. */

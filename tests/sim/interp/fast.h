@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The commonest instructions for all 32 lanes at once: what alu.h's do, a lane at a time. */
-#ifndef FAST_H
-#define FAST_H
+#ifndef TESTS_SIM_INTERP_FAST_H
+#define TESTS_SIM_INTERP_FAST_H
 #include "ptx/ptx.h"
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * that they meet again where compilers join them.  The result of a load comes later than it is issued; who needs it
  * waits.  Blocks are spread over the SMs of the model; those that are resident together take turns, so that
  * a grid's blocks can wait for each other. */
-#ifndef INTERP_H
-#define INTERP_H
+#ifndef TESTS_SIM_INTERP_INTERP_H
+#define TESTS_SIM_INTERP_INTERP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the parts of interp_load() share. */
-#ifndef LOAD_H
-#define LOAD_H
+#ifndef TESTS_SIM_INTERP_LOAD_H
+#define TESTS_SIM_INTERP_LOAD_H
 #include "module.h"
 #include "names.h"
 #include "text.h"

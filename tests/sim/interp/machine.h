@@ -3,8 +3,8 @@
  *
  * Lanes that have diverged are in splits, which are joined where they are at the same instruction and depth of calls.  The
  * current split's values are the warp's; the others wait in splits[].  Deeper calls go first, then lower addresses. */
-#ifndef MACHINE_H
-#define MACHINE_H
+#ifndef TESTS_SIM_INTERP_MACHINE_H
+#define TESTS_SIM_INTERP_MACHINE_H
 #include "module.h"
 
 /* Cycles. */

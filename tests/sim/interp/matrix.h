@@ -4,8 +4,8 @@
  *
  * Fragments of mma.sync, ldmatrix and movmatrix are laid out as PTX ISA says; those of wmma, which it leaves open, row
  * by row over the lanes, whatever the layout in memory. */
-#ifndef MATRIX_H
-#define MATRIX_H
+#ifndef TESTS_SIM_INTERP_MATRIX_H
+#define TESTS_SIM_INTERP_MATRIX_H
 #include "ptx/ptx.h"
 #include <stdbool.h>
 #include <stdint.h>

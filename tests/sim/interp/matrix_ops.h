@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the files of matrix.h share. */
-#ifndef MATRIX_OPS_H
-#define MATRIX_OPS_H
+#ifndef TESTS_SIM_INTERP_MATRIX_OPS_H
+#define TESTS_SIM_INTERP_MATRIX_OPS_H
 #include "matrix.h"
 
 /* Types of elements. */

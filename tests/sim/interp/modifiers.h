@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The parts of an instruction's name: ld . global . nc . v4 . f32. */
-#ifndef MODIFIERS_H
-#define MODIFIERS_H
+#ifndef TESTS_SIM_INTERP_MODIFIERS_H
+#define TESTS_SIM_INTERP_MODIFIERS_H
 #include "ptx/ptx.h"
 
 struct modifiers {

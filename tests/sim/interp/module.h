@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A module as interp_load() leaves it: its functions' instructions in one array, an instruction's operands in another. */
-#ifndef MODULE_H
-#define MODULE_H
+#ifndef TESTS_SIM_INTERP_MODULE_H
+#define TESTS_SIM_INTERP_MODULE_H
 #include "alu.h"
 #include "interp.h"
 #include "matrix.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The names of a module while it is loaded, in scopes: the innermost is found first. */
-#ifndef NAMES_H
-#define NAMES_H
+#ifndef TESTS_SIM_INTERP_NAMES_H
+#define TESTS_SIM_INTERP_NAMES_H
 #include "ptx/ptx.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Special registers: %tid.x … */
-#ifndef SPECIAL_H
-#define SPECIAL_H
+#ifndef TESTS_SIM_INTERP_SPECIAL_H
+#define TESTS_SIM_INTERP_SPECIAL_H
 #include "ptx/ptx.h"
 #include <stdbool.h>
 #include <stdint.h>

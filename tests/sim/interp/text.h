@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Words and numbers of PTX. */
-#ifndef TEXT_H
-#define TEXT_H
+#ifndef TESTS_SIM_INTERP_TEXT_H
+#define TESTS_SIM_INTERP_TEXT_H
 #include "alu.h"
 
 struct lexer {

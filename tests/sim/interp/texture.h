@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What texture and surface instructions read, write and say of a struct interp_texture: tex, tld4, txq, suld, sust, sured,
  * suq.  One lane. */
-#ifndef TEXTURE_H
-#define TEXTURE_H
+#ifndef TESTS_SIM_INTERP_TEXTURE_H
+#define TESTS_SIM_INTERP_TEXTURE_H
 #include "ptx/ptx.h"
 #include "interp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the files of texture.h share. */
-#ifndef TEXTURE_OPS_H
-#define TEXTURE_OPS_H
+#ifndef TESTS_SIM_INTERP_TEXTURE_OPS_H
+#define TESTS_SIM_INTERP_TEXTURE_OPS_H
 #include "texture.h"
 
 enum { TEX, TLD4, TXQ, SULD, SUST, SURED };	/* insn->op; suq is TXQ */

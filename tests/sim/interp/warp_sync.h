@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef WARP_SYNC_H
-#define WARP_SYNC_H
+#ifndef TESTS_SIM_INTERP_WARP_SYNC_H
+#define TESTS_SIM_INTERP_WARP_SYNC_H
 #include "machine.h"
 
 /* An instruction that waits for lanes: returns true if all of them have come, or false, and it will be run again. */

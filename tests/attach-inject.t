@@ -669,6 +669,15 @@ if [ "$attach" = '--attach inject' ]; then
 	stop TERM
 	calls_are 23 cudaMalloc
 
+	it "without privileges, the files of a program in another root are found: /proc/PID/maps has its root before their names"
+	if unshares -rm; then
+		mkdir "$public/root"
+		run cudamallocsnoop --attach inject -jk -c "unshare -rm sh -c 'mount --rbind / $public/root &&
+			exec chroot $public/root $bin/mem malloc 23 4096'"
+		json 23 '.stack[0].sym == "do_malloc"'
+		silent
+	fi
+
 	it "nor where a user namespace has no other user to become"
 	if unshares -r; then
 		tool unshare -r cudatrace --attach=inject -jS -e cudaMalloc -c "$bin/mem malloc 23 4096; exec sleep 1000"

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2086 # lists of words
+# shellcheck shell=sh disable=SC2016,SC2086 # for eval; lists of words
 # By whatever kind a tool is attached, it records the same: a row is a tool with its options, by each kind.  One program
 # calls what each of them is about, in the runtime and in the driver; the driver's call in a runtime's call is no second
 # one.  The tools' own tests use the kernel's best kind.
@@ -164,3 +164,83 @@ for kind in $command_kinds; do
 	json 1 '.lost == 5'
 	says '5 calls never returned (longjmp'
 done
+
+# ---- a process is its threads: the first may end before the others, any may execute a program
+
+# traced OPTION...: cudaleak of the program up to its end: bytes and number of its allocations
+traced() {
+	tool cudaleak -Cj "$@"
+	target=$pid
+	go
+	[ "$1" = -p ] || until_true grep -q '"at":"exit"' "$tmp/out"
+	[ "$1" = -p ] || stop
+	wait "$tracer"
+	jq -c "select(.pid == $target) | [.bytes, .count]" "$tmp/out" >"$tmp/got"
+}
+held() { equal "$(tr '\n' ' ' <"$tmp/got")" "$1"; }
+
+for kind in ${every%inject}; do
+	it "--attach $kind -p: a process whose first thread has ended, to its end"
+	program "$bin/mem" thread '(' alone wait malloc 13 900 exit 0 ')' leave
+	traced -p "$pid" --attach "$kind"
+	held '[11700,13] '
+	silent
+
+	it "--attach $kind, all processes: one whose first thread has ended"
+	program "$bin/mem" thread '(' alone wait malloc 13 900 exit 0 ')' leave
+	traced --comm mem --attach "$kind"
+	held '[11700,13] '
+
+	# on a busy machine the process may run before it is stopped
+	it "--attach $kind -p: another thread executes a program, whose calls are counted or said"
+	program "$bin/mem" thread '(' wait malloc 7 1000 exec '(' malloc 3 2000 free 1 ')' ')' join
+	traced -p "$pid" --attach "$kind"
+	[ "$(head -n 1 "$tmp/got")" = '[7000,7]' ] || no "the first: $(head -n 1 "$tmp/got")"
+	grep -q 'placed again may be missing' "$tmp/err" || held '[7000,7] [4000,2] '
+
+	[ "$kind" != perf ] || continue	# all its probes are placed again, which takes seconds
+	it "--attach $kind -p: a tool's end takes no probe from a process without its first thread"
+	program "$bin/mem" malloc 1 64 thread '(' alone wait malloc 13 900 exit 0 ')' wait leave
+	tool cudaleak --attach "$kind" -Cjp "$pid"
+	echo >&3
+	until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+	cudatrace --attach "$kind" -e cudaMalloc -d .5 >"$tmp/other" 2>&1 9>&-
+	go
+	wait "$tracer"
+	jq -c '[.bytes, .count]' "$tmp/out" >"$tmp/got"
+	held '[11700,13] '
+done
+
+for kind in $every; do
+	it "--attach $kind -c: the runtime is loaded after the first thread has ended"
+	run cudaleak --attach "$kind" -Cjc \
+		"$bin/mem-dlopen thread '(' alone load malloc 13 900 exit 0 ')' leave"
+	status 0
+	jq -c '[.bytes, .count]' "$tmp/out" >"$tmp/got"
+	[ "$kind" = perf ] || held '[11700,13] '
+	[ "$kind" = perf ] || silent
+	[ "$kind" != perf ] || says 'until its probes are placed again may be missing'
+
+	it "--attach $kind -c: another thread than the first executes the next program"
+	run cudaleak --attach "$kind" -Cjc \
+		"$bin/mem malloc 7 1000 thread '(' exec '(' malloc 3 2000 free 1 ')' ')' join"
+	status 0
+	jq -c '[.bytes, .count]' "$tmp/out" >"$tmp/got"
+	held '[7000,7] [4000,2] '
+	silent
+done
+
+it "cudaexporter, cudatop: a process whose first thread has ended keeps its name"
+run cudaexporter --once -c "$bin/mem thread '(' alone malloc 13 900 exit 0 ')' leave"
+status 0
+lines 1 '^cuda_memory_allocations_total\{pid="[0-9]+",comm="mem",.* 13$'
+program "$bin/mem" thread '(' alone wait malloc 13 900 launch 7 wait ')' leave
+tool cudatop -jp "$pid" 100ms
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+until_true eval '[ "$(jq -s "map(.launches) | add" "$tmp/out")" = 7 ]'
+stop
+tail -n 1 "$tmp/out" >"$tmp/last"
+cp "$tmp/last" "$tmp/out"
+json 1 ".pid == $pid and .comm == \"mem\" and .held == 11700"
+go

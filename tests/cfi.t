@@ -140,9 +140,9 @@ busy no unwind information
 plain main
 crash no unwind information
 plain main"
-for f in busy crash; do
-	says "/lib$f.so could not be read"
-done
+says '/libbusy.so could not be read'
+# libdw 0.196 reads these rules
+! grep -q libcrash "$tmp/err" || says '/libcrash.so could not be read'
 
 it "a process has the last rule of each address, its user half of the table, and nothing once it is forgotten"
 run "$bin/unwind-table" "$O/cudaleak.bpf.o" "$O/inode.bpf.o"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # the words'
-# tools/gputime/cupti.h agrees with NVIDIA's headers, and scripts/check-cupti would see it if it did not.
+# tools/cupti/cupti.h agrees with NVIDIA's headers, and scripts/check-cupti would see it if it did not.
 
-header=tools/gputime/cupti.h
+header=tools/cupti/cupti.h
 
 # there: is there a CUPTI to compare with?
 there() {

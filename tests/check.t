@@ -113,6 +113,48 @@ if [ -n "$root" ] && mkdir -p "$group/below" 2>/dev/null; then
 fi
 go
 
+# a tool of another test that traces all processes would kill the program whose text moves: its breakpoints move, too
+it_alone "with -p it names text that the program has moved, and the mapping that stays after probes"
+cat >"$tmp/move.py" <<-'END'
+	import ctypes, sys, threading, time
+	libc = ctypes.CDLL(None)
+	libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p
+	library = ctypes.CDLL(sys.argv[1])
+	for line in open("/proc/self/maps"):
+	    if sys.argv[1] in line and "r-xp" in line and len(sys.argv) > 2:
+	        start, end = (int(word, 16) for word in line.split()[0].split("-"))
+	        size = ctypes.c_size_t(end - start)
+	        to = ctypes.c_void_p(libc.mmap(None, size, 3, 0x22, -1, ctypes.c_long(0)))
+	        ctypes.memmove(to, start, end - start)
+	        libc.mprotect(to, size, 5)
+	        libc.mremap(to, size, size, 3, ctypes.c_void_p(start))
+	def calls():
+	    at = ctypes.c_void_p()
+	    while True:
+	        library.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(13))
+	        library.cudaFree(at)
+	        time.sleep(.01)
+	threading.Thread(target=calls, daemon=True).start()
+	print("ready", flush=True)
+	sys.stdin.readline()
+END
+program python3 "$tmp/move.py" "$lib/libcudart.so.13"
+run cudaleak --check -p "$pid"
+lines 1 '^hazards +ok +none that the mappings show$'
+tool cudaleak --attach perf -p "$pid"
+until_true grep -qF '[uprobes]' "/proc/$pid/maps"
+stop
+run cudaleak --check -p "$pid"
+status 0
+lines 1 "^hazards +limited +process $pid: \[uprobes\] is mapped until it ends: CRIU cannot dump it"
+go
+program python3 "$tmp/move.py" "$lib/libcudart.so.13" move
+run cudaleak --check -j -p "$pid,$$"
+status 0
+json 1 'select(.check == "hazards") | .text | startswith("process '"$pid"': '"$lib"'/libcudart.so.13: its text was moved") and (contains("process '$$'") | not)'
+go
+fails 1 'no process' cudaleak --check -p "none$$"
+
 it "a cgroup that does not exist is missing; without one, it says where they are"
 run cudaleak --check --cgroup /nonexistent
 status 1

@@ -5,32 +5,32 @@
 heads() { grep 'CALL$' "$tmp/out" | tr -s ' ' | tr '\n' /; }
 
 it "cudatrace: the calls of one thread have no columns beside them, and no head"
-run cudatrace -e memory -c "$bin/mem malloc 23 64 free 7"
+replayed cudatrace -e memory -c "$bin/mem malloc 23 64 free 7"
 lines 23 '^cudaMalloc\('
 lines 7 '^cudaFree\('
 lines 30 ''
 silent
 
 it "… columns come with what they tell apart: threads and processes, not layers, which names do"
-run cudatrace -e memory -c "$bin/mem malloc 3 64 thread '(' malloc 5 64 ')' join"
+replayed cudatrace -e memory -c "$bin/mem malloc 3 64 thread '(' malloc 5 64 ')' join"
 equal "$(heads)" 'TID CALL/'
 lines 3 '^cudaMalloc\('
 lines 5 '^[0-9]+ +cudaMalloc\('
-run cudatrace -e memory -c "$bin/mem malloc 3 64 drvmalloc 2 64 malloc 5 64"
+replayed cudatrace -e memory -c "$bin/mem malloc 3 64 drvmalloc 2 64 malloc 5 64"
 equal "$(heads)" ''
 lines 8 '^cudaMalloc\('
 lines 2 '^cuMemAlloc_v2\('
-run cudatrace -e memory -c "$bin/mem malloc 3 64 fork '(' malloc 5 64 ')'"
+replayed cudatrace -e memory -c "$bin/mem malloc 3 64 fork '(' malloc 5 64 ')'"
 equal "$(heads)" 'PID COMM CALL/'
 lines 3 '^cudaMalloc\('
 lines 5 '^[0-9]+ +mem +cudaMalloc\('
-run cudatrace -e memory -c "$bin/mem malloc 3 64 thread '(' malloc 5 64 ')' join fork '(' malloc 7 64 ')'"
+replayed cudatrace -e memory -c "$bin/mem malloc 3 64 thread '(' malloc 5 64 ')' join fork '(' malloc 7 64 ')'"
 equal "$(heads)" 'TID CALL/PID TID COMM CALL/'
 lines 7 '^[0-9]+ +[0-9]+ +mem +cudaMalloc\('
 silent
 
 it "… --tree has the layer from the beginning; two processes of -p their number and name"
-run cudatrace --tree -e memory -c "$bin/mem malloc 3 64"
+replayed cudatrace --tree -e memory -c "$bin/mem malloc 3 64"
 equal "$(heads)" 'LAYER CALL/'
 program "$bin/mem" wait malloc 3 64
 first=$pid
@@ -61,16 +61,16 @@ equal "$(head -n 1 "$tmp/out" | tr -s ' ' | sed 's/ TID//; s/ CONTAINER//; s/ DE
 lines 3 "^$pid .*cudaMalloc\(.*size=64"	# a TID stands before, where others have threads
 
 it "… JSON has every key, whatever there is to tell apart"
-run cudatrace -e memory -jc "$bin/mem malloc 3 64"
+replayed cudatrace -e memory -jc "$bin/mem malloc 3 64"
 json 3 '.pid == .tid and .comm == "mem" and .layer == "runtime" and has("container")'
 
 it "cudatrace -tt has microseconds, -t milliseconds; -T is in seconds"
-run cudatrace -tt -e memory -c "$bin/mem malloc 3 64"
+replayed cudatrace -tt -e memory -c "$bin/mem malloc 3 64"
 lines 3 '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6} cudaMalloc'
 lines 1 '^TIME            CALL$'
-run cudatrace --timestamp -e memory -c "$bin/mem malloc 3 64"
+replayed cudatrace --timestamp -e memory -c "$bin/mem malloc 3 64"
 lines 3 '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3} cudaMalloc'
-run env SIM_LATENCY_US=cuMemAlloc_v2=20000 cudatrace -T -e memory -c "$bin/mem malloc 3 64 free 2"
+replayed SIM_LATENCY_US=cuMemAlloc_v2=20000 cudatrace -T -e memory -c "$bin/mem malloc 3 64 free 2"
 lines 3 '^cudaMalloc.* = 0 <[0-9]+\.[0-9]{6}>$'
 lines 0 '^cudaMalloc.* = 0 <0\.0[01]'
 lines 2 '^cudaFree.* = 0 <0\.0[0-9]{5}>$'
@@ -83,12 +83,12 @@ equal "$(grep -c children "$tmp/err")" 0
 
 bold=$(printf '\033[1mcudaMalloc\033[m') red=$(printf '\033[31m')
 it "cudatrace --color: names and errors are marked, on a terminal alone unless asked for"
-run cudatrace --color always -e memory -c "$bin/mem malloc 3 64 fail 2"
+replayed cudatrace --color always -e memory -c "$bin/mem malloc 3 64 fail 2"
 equal "$(grep -cF "$bold(" "$tmp/out") $(grep -cF "= ${red}cudaErrorMemoryAllocation (2)$(printf '\033[m')" "$tmp/out") \
 $(grep -cF "$red" "$tmp/out")" '5 2 2'
 for words in '' '--color never' '--color auto' '--color always -j'; do
 	# shellcheck disable=SC2086 # words
-	run cudatrace $words -e memory -c "$bin/mem malloc 3 64 fail 2"
+	replayed cudatrace $words -e memory -c "$bin/mem malloc 3 64 fail 2"
 	equal "$(grep -c "$(printf '\033')" "$tmp/out")" 0
 done
 fails 2 "--color: 'red' is not one of auto|always|never" cudatrace --color red -c true
@@ -177,30 +177,30 @@ else
 	# shellcheck disable=SC2016 # the inner shell is to expand it
 	in_group() { echo "sh -c 'echo \$\$ >$1/cgroup.procs; exec $bin/mem $2'"; }
 	for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace; do
-		run $t -jc "$(in_group "$group/below" "$all")"
+		replayed $t -jc "$(in_group "$group/below" "$all")"
 		status 0
 		[ -s "$tmp/out" ] || no "$t: nothing"
 		equal "$t $(jq -r .container "$tmp/out" | sort -u)" "$t $short"
 		silent
 	done
-	run cudaleak -jc "$(in_group "$slice" "$all")"
+	replayed cudaleak -jc "$(in_group "$slice" "$all")"
 	equal "$(jq -r .container "$tmp/out" | sort -u)" null
 
 	it "… and in text a column or a word, only if there is one"
-	run cudamallocsnoop -c "$bin/mem malloc 3 64; $(in_group "$group" "malloc 5 64")"
+	replayed cudamallocsnoop -c "$bin/mem malloc 3 64; $(in_group "$group" "malloc 5 64")"
 	lines 3 '^[0-9]+ +mem +cudaMalloc '
 	lines 1 '^PID +COMM +CONTAINER +FUNCTION '
 	lines 5 "^[0-9]+ +mem +$short cudaMalloc "
-	run cudatrace -e memory -c "$(in_group "$group" "malloc 5 64")"
+	replayed cudatrace -e memory -c "$(in_group "$group" "malloc 5 64")"
 	equal "$(heads)" 'CONTAINER CALL/'
 	lines 5 "^$short cudaMalloc\("
-	run cudaleak -Cc "$(in_group "$group" "malloc 5 64")"
+	replayed cudaleak -Cc "$(in_group "$group" "malloc 5 64")"
 	lines 1 "pid [0-9]+ \(mem\) in container $short at exit: 5 allocations"
-	run cudamemcpysize -Pc "$(in_group "$group" "copy 7 64 h2d")"
+	replayed cudamemcpysize -Pc "$(in_group "$group" "copy 7 64 h2d")"
 	lines 1 "^pid [0-9]+ \(mem\) in container $short, HtoD"
-	run cudasynclatency -Pc "$(in_group "$group" "sync 5")"
+	replayed cudasynclatency -Pc "$(in_group "$group" "sync 5")"
 	lines 1 "^pid [0-9]+ \(mem\) in container $short, cudaDeviceSynchronize"
-	run cudalaunchtop -Pbc "$(in_group "$group" "launch 3")"
+	replayed cudalaunchtop -Pbc "$(in_group "$group" "launch 3")"
 	lines 1 ' CONTAINER *$'
 	lines 1 " $short *\$"
 	it "… and of calls in flight"
@@ -222,7 +222,7 @@ else
 
 	it "… and not where there is none"
 	for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace; do
-		run $t -c "$bin/mem $all"
+		replayed $t -c "$bin/mem $all"
 		lines 0 '[Cc][Oo][Nn][Tt][Aa][Ii][Nn][Ee][Rr]'
 	done
 

@@ -13,7 +13,7 @@ it_has_kern=true
 for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
 	it "$program: 1009 and 503 launches by name, each once, in a process of ten milliseconds"
 	$it_has_kern || { skip "no nvcc here"; continue; }
-	run cudalaunchtop -jc "$bin/$program"
+	replayed cudalaunchtop -jc "$bin/$program"
 	status 0
 	equal "$(kernels true)" '1009 scale kernel,503 fill<int> kernel,'
 	json 1 '.kernel == "scale" and .grid == [8,1,1] and .block == [128,1,1]'
@@ -29,7 +29,7 @@ for program in mem-12 kern ${LONG:+mem kern-legacy}; do
 	words='1009 503'
 	want='1009 scale kernel,503 fill<int> kernel,'
 	case $program in mem*) words='launch 23' want='23 mem_kernel kernel,' ;; esac
-	run env LD_LIBRARY_PATH="$lib" cudalaunchtop --layer runtime -jc "$tmp/stripped $words"
+	replayed LD_LIBRARY_PATH="$lib" cudalaunchtop --layer runtime -jc "$tmp/stripped $words"
 	equal "$(kernels true)" "$want"
 	silent
 done
@@ -71,11 +71,11 @@ else
 fi
 
 it "--layer runtime and --layer driver have the names of their launches, -x the failures too"
-run cudalaunchtop --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11 drvlaunch 13"
+replayed cudalaunchtop --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11 drvlaunch 13"
 json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7'
 json 1 true
 silent
-run cudalaunchtop --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
+replayed cudalaunchtop --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
 equal "$(kernels true)" '13 drv_kernel kernel,23 mem_kernel kernel,'
 silent
 
@@ -88,7 +88,7 @@ else
 fi
 
 it "every kind of launch, each once"
-run cudalaunchtop -jc "$bin/mem launch 23 coop 3 launchex 5 graph 11 drvlaunch 13"
+replayed cudalaunchtop -jc "$bin/mem launch 23 coop 3 launchex 5 graph 11 drvlaunch 13"
 # the graph has 3 of its kernel
 json 1 '.kind == "kernel" and .kernel == "mem_kernel" and .launches == 61 and .replayed == 33 and .grid == [13,1,1] and .block == [128,1,1]'
 json 1 '.kind == "cooperative" and .kernel == "mem_kernel" and .launches == 3'
@@ -100,16 +100,16 @@ for program in mem-static mem-dlopen; do
 	it "$program: the very first call is a launch, and counts once"
 	load=
 	[ $program = mem-dlopen ] && load=load
-	run cudalaunchtop -jc "$bin/$program $load launch 3"
+	replayed cudalaunchtop -jc "$bin/$program $load launch 3"
 	equal "$(kernels true)" '3 mem_kernel kernel,'
 done
 
 it "a launch that fails in the runtime hides no later launch of the driver, in the same or a deeper frame"
-run cudalaunchtop -jxc "$bin/launches failed 7 driver 5 failed 3 deeper 11 failed 1 driver 1 failed 2"
+replayed cudalaunchtop -jxc "$bin/launches failed 7 driver 5 failed 3 deeper 11 failed 1 driver 1 failed 2"
 json 1 '.kernel == "direct" and .launches == 17 and .failed == 0'
 json 1 '.launches == 13 and .failed == 13'
 json 2 true
-run cudalaunchtop -jc "$bin/mem badlaunch 7 launch 23 badlaunch 1 drvlaunch 13 badlaunch 3 launch 1"
+replayed cudalaunchtop -jc "$bin/mem badlaunch 7 launch 23 badlaunch 1 drvlaunch 13 badlaunch 3 launch 1"
 sum 48 .launches
 json 1 '.kernel == "drv_kernel" and .launches == 13'
 
@@ -119,7 +119,7 @@ json 0 'has("failed")'
 sum 12 .launches
 
 it "two threads, 100003 launches each: none is lost"
-run cudalaunchtop -jc "$bin/mem thread '(' launch 100003 ')' thread '(' launch 100003 ')' join"
+replayed cudalaunchtop -jc "$bin/mem thread '(' launch 100003 ')' thread '(' launch 100003 ')' join"
 sum 200006 .launches
 json 1 true
 silent
@@ -181,13 +181,13 @@ json 1 '.launches == 30 and (.kernel | test("^0x[0-9a-f]+$"))'
 json 1 true
 
 it "a child that forks without exec has its parent's names"
-run cudalaunchtop -jc "$bin/mem-stripped launch 5 fork '(' launch 3 ')' launch 2 join"
+replayed cudalaunchtop -jc "$bin/mem-stripped launch 5 fork '(' launch 3 ')' launch 2 join"
 json 1 '.launches == 7 and .kernel == "mem_kernel"'
 json 1 '.launches == 3 and .kernel == "mem_kernel"'
 json 2 true
 
 it "exec begins a new count"
-run cudalaunchtop -jc "$bin/mem launch 5 exec '(' launch 7 ')'"
+replayed cudalaunchtop -jc "$bin/mem launch 5 exec '(' launch 7 ')'"
 json 1 '.launches == 5 and .kernel == "mem_kernel"'
 json 1 '.launches == 7 and .kernel == "mem_kernel"'
 json 2 true
@@ -202,13 +202,13 @@ equal "$(kernels ".pid == $other")" '1009 mem_kernel kernel,503 drv_kernel kerne
 equal "$(kernels ".pid == $another")" '23 mem_kernel kernel,'
 
 it "an address reused for another kernel: each has its own launches"
-run cudalaunchtop -jc "$bin/launches reuse 23"
+replayed cudalaunchtop -jc "$bin/launches reuse 23"
 equal "$(kernels true)" '23 first kernel,27 second kernel,'
 
 for o in '' -k; do
 	n=${o:+503} n=${n:-1009}	# as many call stacks as the ring buffer has room for
 	it "${o:+$o: }an address reused by each of $n modules, which launch and unload"
-	run cudalaunchtop -j $o -c "$bin/launches jit $n"
+	replayed cudalaunchtop -j $o -c "$bin/launches jit $n"
 	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of="$n" 'BEGIN {
 		split("2 3 5 7 11", n, " ")
 		for (i = 0; i < of; i++) print "jit<" i "> " n[i % 5 + 1] }' | sort)"
@@ -217,7 +217,7 @@ for o in '' -k; do
 done
 
 it "a kernel that a program names before each launch has one row, and needs no room for each name"
-run cudalaunchtop -jc "$bin/launches named 50021"
+replayed cudalaunchtop -jc "$bin/launches named 50021"
 json 1 '.kernel == "direct" and .launches == 50021'
 json 1 true
 silent
@@ -237,62 +237,62 @@ for layer in runtime driver; do
 done
 
 it "a child of a program that has registered 60,013 kernels launches them by their names, with the runtime of CUDA 12"
-run cudalaunchtop -jc "$bin/launches-12 heir 60013"
+replayed cudalaunchtop -jc "$bin/launches-12 heir 60013"
 equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk 'BEGIN {
 	for (i = 60002; i < 60013; i++) print "registered<" i "> " i % 5 + 2 }' | sort)"
 silent
 
 if long; then
 	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
-	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
+	replayed cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
 	sum 33264 '((.launches // 0) + (.lost // 0))'
 	json 1 '.lost > 0'
 fi
 
 it "-P is by process, and the sum is the same"
-run cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
+replayed cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
 json 1 '.launches == 36 and .comm == "mem" and .kernel == null and .kind == null and .grid == null'
 json 1 '.launches == 7'
 json 2 true
 
 it "-k is by call site"
-run cudalaunchtop -jkc "$bin/mem launch 23 graph 5 coop 3 drvlaunch 13"
+replayed cudalaunchtop -jkc "$bin/mem launch 23 graph 5 coop 3 drvlaunch 13"
 json 1 '.launches == 23 and ([.stack[].sym][0:2] == ["launch","do_launch"])'
 json 1 '.launches == 3 and .kind == "cooperative" and .stack[0].sym == "do_coop"'
 json 1 '.launches == 15 and .replayed == 15 and .stack[0].sym == "do_graph"'
 json 1 '.launches == 13 and ([.stack[].sym][0:2] == ["do_launch","run"])'
-run cudalaunchtop -kc "$bin/mem launch 23"
+replayed cudalaunchtop -kc "$bin/mem launch 23"
 lines 1 '^        do_launch\+0x[0-9a-f]+ \(.*/mem\)$'
 
 it "text and JSON agree, by kernel and by process"
 words="launch 23 coop 3 drvlaunch 13"
-run cudalaunchtop -c "$bin/mem $words"
+replayed cudalaunchtop -c "$bin/mem $words"
 awk 'NR > 1 { print $2, $4, $5, $6, $7, $NF }' "$tmp/out" | LC_ALL=C sort >"$tmp/text"
-run cudalaunchtop -jc "$bin/mem $words"
+replayed cudalaunchtop -jc "$bin/mem $words"
 jq -r '"\(.comm) \(.launches) \(.launches) \(.grid | map(tostring) | join("x")) \(.block | map(tostring) | join("x")) \(.kernel)"' \
 	"$tmp/out" | LC_ALL=C sort >"$tmp/json"
 [ "$(wc -l <"$tmp/text")" -eq 3 ] || no "not three lines"
 equal "$(cat "$tmp/text")" "$(cat "$tmp/json")"
-run cudalaunchtop -Pc "$bin/mem $words"
+replayed cudalaunchtop -Pc "$bin/mem $words"
 lines 1 '^[0-9]+ +mem +[0-9.]+ +39 +39$'
 lines 2 .
 
 it "-f has parameters and return types"
 if $it_has_kern; then
-	run cudalaunchtop -fjc "$bin/kern 7 5"
+	replayed cudalaunchtop -fjc "$bin/kern 7 5"
 	equal "$(kernels true)" '5 void fill<int>(int*, int, int) kernel,7 scale(float*, int) kernel,'
 else
 	skip "no nvcc here"
 fi
 
 it "-r limits the rows, -s sets their order"
-run cudalaunchtop -r 2 -c "$bin/mem launch 23 coop 3 drvlaunch 13"
+replayed cudalaunchtop -r 2 -c "$bin/mem launch 23 coop 3 drvlaunch 13"
 lines 1 ' mem_kernel$'
 lines 1 ' drv_kernel$'
 lines 1 '^\.\.\. and 1 more$'
-run cudalaunchtop -s name -jc "$bin/mem launch 23 coop 3 drvlaunch 13"
+replayed cudalaunchtop -s name -jc "$bin/mem launch 23 coop 3 drvlaunch 13"
 equal "$(jq -r .kernel "$tmp/out" | tr '\n' ' ')" 'drv_kernel mem_kernel mem_kernel '
-run cudalaunchtop -s launches -jr 1 -c "$bin/mem coop 3 launch 23 drvlaunch 13"
+replayed cudalaunchtop -s launches -jr 1 -c "$bin/mem coop 3 launch 23 drvlaunch 13"
 equal "$(kernels true)" '23 mem_kernel kernel,'
 
 it "reports the launches of each interval, count times, and no more"
@@ -321,35 +321,43 @@ status 0
 lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
 
 it "launches that no GPU can make are marked without -x, in text and JSON, and reported as failed"
-run cudalaunchtop -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
+replayed cudalaunchtop -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
 json 1 '.launches == 56 and .replayed == 15 and .impossible == 7 and (has("failed") | not)'
 json 1 '.impossible == 0'
 says '7 launches had a grid or block that no GPU can launch: they failed (-x counts all failures)'
-run cudalaunchtop -c "$bin/launches shape 65536 17 shape 65535 5 shape 1 3"
+replayed cudalaunchtop -c "$bin/launches shape 65536 17 shape 65535 5 shape 1 3"
 lines 1 ' 25 +25 3x1x1 +32x4x2 +768 \[17 impossible\] direct$'
-run cudalaunchtop -xjc "$bin/launches shape 65536 17 shape 65535 5"
+replayed cudalaunchtop -xjc "$bin/launches shape 65536 17 shape 65535 5"
 json 1 '.impossible == 17 and .failed == 17 and .launches == 22'
 silent
 
+it "more threads than 64 bits hold are marked, sort first, and are none of the launches that no GPU can make"
+replayed cudalaunchtop --sort threads -jc "$bin/launches vast 3 ugly 7"
+json 1 '.launches == 3 and .threads > 18e18 and .threads_beyond and .impossible == 0'
+json 1 '.launches == 7 and .threads == 1536 and (.threads_beyond | not)'
+equal "$(jq -r .launches "$tmp/out" | head -n 1)" 3
+replayed cudalaunchtop -c "$bin/launches vast 3"
+lines 1 ' 3 +3 2147483647x65535x65535 +32x32x1 +>18\.4E '
+
 it "columns stay in line, whatever the grid and the name of the process"
-run cudalaunchtop -c "$bin/launches rename %e%e%e%e%e%e%e%e shape 65535 3 ugly 5 long 7"
+replayed cudalaunchtop -c "$bin/launches rename %e%e%e%e%e%e%e%e shape 65535 3 ugly 5 long 7"
 equal "$(head -n 4 "$tmp/out" | sed 's/ [^ ]*$//' | awk '{ print length }' | sort -u | wc -l)" 1
 lines 1 ' 3x65535x1 +32x4x2 +'
 
 it "names from the program are escaped: 4,001 characters, control characters, a quote"
-run cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
+replayed cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
 json 1 '.launches == 7 and (.kernel | length) == 4001'
 json 1 '.launches == 5 and .kernel == "ugly\u001b[31m\n\"kernel"'
 json 3 true
-run cudalaunchtop -c "$bin/launches ugly 5"
+replayed cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
 
 # ---- names that are longer than the terminal is wide: tests/data/torch-kernels.txt
 
-# narrow COLUMNS FILE [STYLE]: its kernels on such a terminal; the names alone are in $tmp/names
+# narrow COLUMNS FILE [STYLE]: its kernels on such a terminal, in one report; the names alone are in $tmp/names
 narrow() {
-	run script -qec "stty cols $1; exec cudalaunchtop -qbr 2000 ${3:+--kernel-names $3} -c '$bin/launches names $2'" /dev/null
+	run script -qec "stty cols $1; exec cudalaunchtop -qbr 2000 ${3:+--kernel-names $3} -c '$bin/launches names $2' 100" /dev/null
 	status 0
 	tr -d '\r' <"$tmp/out" | sed 's/…/~/g' >"$tmp/plain"
 	sed -n "s/^[0-9]* *launches *[0-9.]* *[0-9]* //p" "$tmp/plain" >"$tmp/names"
@@ -358,7 +366,7 @@ narrow() {
 
 it "a list of PyTorch's kernels: 1009 that differ without their parameters"
 equal "$(sort -u tests/data/torch-kernels.txt | wc -l)" 1009
-run cudalaunchtop -jc "$bin/launches names tests/data/torch-kernels.txt"
+replayed cudalaunchtop -jc "$bin/launches names tests/data/torch-kernels.txt"
 sum 509545 .launches
 equal "$(jq -r .kernel "$tmp/out" | sort -u | wc -l)" 1009
 equal "$(jq -r .short "$tmp/out" | sort -u | wc -l)" 1009
@@ -372,7 +380,7 @@ equal "$(sort -u "$tmp/names" | wc -l)" 1009
 equal "$(grep -c '~' "$tmp/names")" 41
 lines 1 ' add vectorized<bf16,8,F>.?$'
 lines 1 ' upsample_nearest3d_backward_…<bf16>#08a9e.?$'
-run script -qec "stty cols 120; exec cudalaunchtop -qbr 2000 -c '$bin/launches names tests/data/torch-kernels.txt'" /dev/null
+run script -qec "stty cols 120; exec cudalaunchtop -qbr 2000 -c '$bin/launches names tests/data/torch-kernels.txt' 100" /dev/null
 lines 1 '…'
 lines 1 ' upsample_nearest3d_backward_out_frame<bf16>#08a9e.?$'
 
@@ -399,13 +407,13 @@ lines 1 ' softmax_warp_backward<double, \.\.7, true\.\.'
 
 it "names that fit are whole; GRID and BLOCK go first, as soon as a long name needs their place"
 printf '_Z5firstv\n' >"$tmp/some"
-run script -qec "stty cols 102; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
+run script -qec "stty cols 102; exec cudalaunchtop -qbc '$bin/launches names $tmp/some' 100" /dev/null
 lines 1 'PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL'
 printf '_ZN2at6native5firstILi23EEEvv\n_ZN3c105firstILi23EEEvv\n' >"$tmp/some"
 narrow 80 "$tmp/some" brief
 equal "$(sort "$tmp/names" | tr '\n' ' ')" 'at::native::first<23> c10::first<23> '
 sed -n 503p tests/data/torch-kernels.txt >>"$tmp/some"
-run script -qec "stty cols 120; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
+run script -qec "stty cols 120; exec cudalaunchtop -qbc '$bin/launches names $tmp/some' 100" /dev/null
 lines 1 'PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL +THREADS KERNEL'
 
 it "two that only their namespaces distinguish keep them, also where they are long"
@@ -418,25 +426,25 @@ equal "$(sort -u "$tmp/names" | wc -l)" 2
 equal "$(cut -c1-3 "$tmp/names" | sort | tr '\n' ' ')" 'at: c10 '
 
 it "output to no terminal has all columns, and whole names; short ones of kernels in two namespaces differ in a hash"
-run cudalaunchtop -qc "$bin/launches names $tmp/some"
+replayed cudalaunchtop -qc "$bin/launches names $tmp/some"
 lines 1 ' THREADS KERNEL$'
 lines 2 ' a_kernel_with_a_name_that_is_too_long#[0-9a-f]{5}$'
-run cudalaunchtop --kernel-names brief -qc "$bin/launches names $tmp/some"
+replayed cudalaunchtop --kernel-names brief -qc "$bin/launches names $tmp/some"
 lines 1 ' at::native::a_kernel_with_a_name_that_is_too_long<23>$'
 
 it "--kernel-names chooses the names of text and stacks, not those in JSON; full is -f"
 printf '_ZN2at6native5firstILi23EEEvPf\n' >"$tmp/first"
 for names in short=first brief=at::native::first full='void at::native::first'; do
-	run cudalaunchtop --kernel-names "${names%%=*}" -qc "$bin/launches names $tmp/first"
+	replayed cudalaunchtop --kernel-names "${names%%=*}" -qc "$bin/launches names $tmp/first"
 	lines 1 " ${names#*=}<23>$([ "${names%%=*}" != full ] || echo '\(float\*\)')\$"
 done
-run cudalaunchtop --folded -qc "$bin/launches names $tmp/first"
+replayed cudalaunchtop --folded -qc "$bin/launches names $tmp/first"
 lines 1 ';at::native::first<23> 1$'
-run cudalaunchtop --folded --kernel-names short -qc "$bin/launches names $tmp/first"
+replayed cudalaunchtop --folded --kernel-names short -qc "$bin/launches names $tmp/first"
 lines 1 ';first<23> 1$'
-run cudalaunchtop -j --kernel-names short -c "$bin/launches names $tmp/first"
+replayed cudalaunchtop -j --kernel-names short -c "$bin/launches names $tmp/first"
 json 1 '.kernel == "at::native::first<23>" and .short == "first<23>"'
-run cudalaunchtop -j --kernel-names full -c "$bin/launches names $tmp/first"
+replayed cudalaunchtop -j --kernel-names full -c "$bin/launches names $tmp/first"
 json 1 '.kernel == "void at::native::first<23>(float*)" and .short == "first<23>"'
 fails 2 '--full and --kernel-names are mutually exclusive' cudalaunchtop -f --kernel-names short
 
@@ -515,6 +523,25 @@ if long; then
 	fi
 fi
 
+it "a terminal that cannot move its cursor gets blocks, from each tool with a live screen"
+if $it_has_tmux; then
+	program "$bin/mem" malloc 23 1m wait
+	for t in cudalaunchtop cudaleak cudatop nccltop; do
+		screen 160 40 "TERM=dumb $O/$t -p $pid 1 2"
+		on_screen '^ended 0'
+		case $t in
+		cudaleak) lines 2 'nothing held: 0 allocations' ;;
+		*) lines 2 '^(PID|COMMUNICATOR) ' ;;
+		esac
+		lines 0 'h: help'
+		term kill-server
+	done
+	exec 3>&-
+	kill "$pid"
+else
+	skip "no tmux here"
+fi
+
 it "a terminal unknown to curses gets blocks"
 if $it_has_tmux; then
 	program "$bin/mem" malloc 1 64 wait launch 23 sleep 2000	# its context, and with it its device, is as unknown to each launch
@@ -567,7 +594,7 @@ else
 fi
 
 it "1009 processes of 67 kernels each, one after the other, and no interval: all are there at the end"
-run cudalaunchtop -jc "i=0; while [ \$i -lt 1009 ]; do $bin/launches handles 67; i=\$((i + 1)); done"
+replayed cudalaunchtop -jc "i=0; while [ \$i -lt 1009 ]; do $bin/launches handles 67; i=\$((i + 1)); done"
 sum 67603 .launches
 json 67603 '.launches == 1'
 silent
@@ -600,6 +627,6 @@ it "Numba's kernels are shown without Numba's tags, other kernels keep theirs"
 	echo _ZN8__main__9add_numbaB2v1B104cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3Cw6igA9duC0hkwnNGiHEkYkrqQBFBTDEwCyQe21eqwcFW3UoDGjzpQEsgzrtUEAA_3d_3dE5ArrayIdLi1E1C7mutable7alignedE5ArrayIdLi1E1C7mutable7alignedE
 	echo _Z6taggedB5cxx11v
 } >"$tmp/some"
-run cudalaunchtop -jc "$bin/launches names $tmp/some"
+replayed cudalaunchtop -jc "$bin/launches names $tmp/some"
 json 1 '.kernel == "__main__::add_numba" and .launches == 1'
 json 1 '.kernel == "tagged[abi:cxx11]" and .launches == 2'

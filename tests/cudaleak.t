@@ -3,7 +3,7 @@
 . tests/own.sh
 
 it "finds what a command never freed, with its stack"
-run cudaleak -c "$bin/deep 23 4096"
+replayed cudaleak -c "$bin/deep 23 4096"
 status 0
 lines 1 '\(deep\) at exit: 23 allocations not freed, 92\.0 KiB$'
 lines 1 '^    92\.0 KiB in 23 allocations of device memory, oldest [0-9.]+ .?s$'
@@ -12,7 +12,7 @@ lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
 silent
 
 it "stacks of a process that has exited have names, in JSON too"
-run cudaleak -jc "$bin/deep 23 4096"
+replayed cudaleak -jc "$bin/deep 23 4096"
 json 1 '.at == "exit" and .memory == "device" and .bytes == 94208 and .count == 23'
 json 1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
 json 1 '.comm == "deep" and .pid > 0 and .oldest_ns > 0 and (.time | floor) > 1700000000'
@@ -39,7 +39,7 @@ beside one-device "malloc 23 4096 setdevice 1 malloc 7 64 reset"
 beside context "ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvmalloc 7 64"
 beside thread "thread '(' malloc 23 4096 ')' join malloc 7 64 free 29"
 beside peak "malloc 23 4096 free 7 host 5 100 hostfree 5 malloc 3 64 pool 7 64 poolfree 4"
-run cudaleak -Cjc "$bin/mem $children join; $bin/mem-stripped rename stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
+replayed cudaleak -Cjc "$bin/mem $children join; $bin/mem-stripped rename stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
 
 it "every kind of memory is held until it is freed"
 status 0
@@ -97,26 +97,48 @@ has peak 1 '.memory == "pool" and .bytes == 192 and .peak_bytes == 448'
 has peak 2 true
 
 it "reused addresses: two threads, 1009 pairs each, none remains"
-run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
+replayed cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
 lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
+
+$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 tests/workloads/primary.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" \
+	-Wl,-rpath,"$lib" -o "$tmp/primary"
+chmod 755 "$tmp"	# for inject, as another user
+racing=$(for i in 1 2 3 4 5 6 7; do printf "thread '(' loop 2003 '(' malloc 1 64 free 1 ')' ')' "; done)
+for kind in $command_kinds; do
+	it "threads that allocate and free at once leave no doubt about addresses that came again: $kind"
+	run cudaleak --attach "$kind" -jCc "$bin/mem $racing join malloc 3 1000"
+	json 1 '.memory == "device" and .count == 3 and .bytes == 3000'
+	json 0 '.unknown_frees or .unseen_frees'
+	silent
+
+	it "the last release of a primary context frees its memory, another release does not: $kind"
+	run cudaleak --attach "$kind" -jCc "$tmp/primary retain alloc 5 release retain alloc 7 release retain retain alloc 3 release"
+	json 1 '.memory == "device" and .count == 3 and .bytes == 3000'
+	json 0 '.unknown_frees or .unseen_frees'
+	silent
+	run cudaleak --attach "$kind" -jCc "$tmp/primary retain retain alloc 5 release release"
+	json 0 '.memory == "device"'
+	run cudaleak --attach "$kind" -jCc "$tmp/primary runtime retain alloc 5 release"
+	json 1 '.memory == "device" and .count == 5'
+done
 
 if long; then
 	it "VMM memory is held until each handle is released, whatever -z, -Z and -s leave out"
 	for filter in -z0 -z1m -Z1g -z3m; do
 		held=7
 		[ $filter != -z3m ] || held=0
-		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
+		replayed cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
 		sum $((held > 0)) .count
 		json 0 .unknown_frees
-		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
+		replayed cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
 		sum 0 .count
 		json 0 .unknown_frees
-		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5"
+		replayed cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5"
 		sum $held .count
 		sum $((held * 2097152)) .bytes
 	done
-	run cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
+	replayed cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
 	json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
 fi
 
@@ -127,7 +149,7 @@ beside mipmap 'extmip 7 64k mipfree 5'
 beside nothing 'extmip 7 64k mipfree 7 extfree 1'
 for layer in runtime driver; do
 	it "--layer $layer: an IPC handle opened again is held until it is closed as often"
-	run cudaleak --layer $layer -Cjc "$bin/mem $children join"
+	replayed cudaleak --layer $layer -Cjc "$bin/mem $children join"
 	has open 1 '.memory == "ipc" and .count == 1'
 	has closed 0 '.memory == "ipc"'
 	json 0 .unknown_frees
@@ -140,18 +162,18 @@ for layer in runtime driver; do
 done
 
 it "… whatever -Z leaves out; -z leaves it out, as it has no size"
-run cudaleak -Z 1g -Cjc "$bin/mem $children join"
+replayed cudaleak -Z 1g -Cjc "$bin/mem $children join"
 has open 1 '.memory == "ipc" and .count == 1'
-run cudaleak -z 1 -Cjc "$bin/mem $children join"
+replayed cudaleak -z 1 -Cjc "$bin/mem $children join"
 has open 0 '.memory == "ipc"'
 
 it "cudamallocsnoop has such an array without a size"
-run cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
+replayed cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
 json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null'
 json 5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
 
 it "a failed free leaves the memory held"
-run cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
+replayed cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
 sum 17 .count
 
 it "counts the uncertain allocations if contexts were not seen"
@@ -178,17 +200,17 @@ lines 1 ' at exit: '
 lines 0 'nothing held'
 
 it "follows the children of a command"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 forkexec '(' malloc 7 64 ')' join free 3"
+replayed cudaleak -Cjc "$bin/mem malloc 23 4096 forkexec '(' malloc 7 64 ')' join free 3"
 json 1 '.count == 20 and .at == "exit"'
 json 1 '.count == 7 and .at == "exit"'
 json 2 true
-run cudaleak -Cjc "sh -c '$bin/mem malloc 5 64; $bin/mem-static malloc 3 64'; $bin/mem malloc 2 64"
+replayed cudaleak -Cjc "sh -c '$bin/mem malloc 5 64; $bin/mem-static malloc 3 64'; $bin/mem malloc 2 64"
 sum 10 .count
 json 3 true
 
 it "follows children that fork without exec, from their first call"
 for i in 1 ${LONG:+2 3 4 5}; do
-	run cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' fork '(' malloc 5 64 fork '(' malloc 3 64 ')' join ')' join"
+	replayed cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' fork '(' malloc 5 64 fork '(' malloc 3 64 ')' join ')' join"
 	json 1 '.count == 23'
 	json 1 '.count == 7'
 	json 1 '.count == 5'
@@ -202,12 +224,12 @@ json 101 '.count == 3 and .at == "exit"'
 json 101 true
 
 it "a process that is killed is reported"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 segv"
+replayed cudaleak -Cjc "$bin/mem malloc 23 4096 segv"
 status 139
 json 1 '.count == 23 and .at == "exit"'
 
 it "-a shows each allocation"
-run cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
+replayed cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
 json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
 json 28 '(has("peak_bytes") or has("growth_bytes")) | not'
 
@@ -216,13 +238,13 @@ children=
 beside one 'malloc 1 1'
 beside two 'malloc 1 1 host 1 1'
 beside three 'malloc 1 1 host 1 1 managed 1 1'
-run cudaleak -CT 1 -c "$bin/mem $children join"
+replayed cudaleak -CT 1 -c "$bin/mem $children join"
 lines 1 '\(one\) at exit: 1 allocation not freed, 1 byte$'
 lines 1 '\(two\) at exit: 2 allocations not freed, 2 bytes$'
 lines 3 '^    1 byte in 1 allocation of [a-z]* memory, oldest '
 lines 1 '^    \.\.\. and 1 more group$'
 lines 1 '^    \.\.\. and 2 more groups$'
-run cudaleak -aCT 1 -c "$bin/mem malloc 1 1 host 1 1"
+replayed cudaleak -aCT 1 -c "$bin/mem malloc 1 1 host 1 1"
 lines 1 '^    1 byte of [a-z]* memory at 0x'
 program "$bin/mem" wait malloc 1 1 free 1 wait
 tool cudaleak -Cp "$pid" 60
@@ -234,33 +256,33 @@ lines 1 'nothing held: 1 allocation and 1 free seen'
 kill "$pid" 2>/dev/null
 
 it "-T shows the largest"
-run cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
+replayed cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
 lines 3 '^    4\.0 KiB of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'
 lines 1 '^    \.\.\. and 25 more$'
 
 it "-z and -Z bound the sizes, inclusively"
-run cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 malloc 7 100 malloc 3 4097"
+replayed cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 malloc 7 100 malloc 3 4097"
 sum 30 .count
 
 it "-o omits younger allocations"
-run cudaleak -Cj -o 500 -c "$bin/mem malloc 23 4096 sleep 700 malloc 7 64"
+replayed cudaleak -Cj -o 500 -c "$bin/mem malloc 23 4096 sleep 700 malloc 7 64"
 sum 23 .count
 
 it "-o longer than the uptime omits everything"
 for ms in 1000000000007 9223372036854; do
-	run cudaleak -Cc "$bin/mem malloc 23 4096" -o $ms
+	replayed cudaleak -Cc "$bin/mem malloc 23 4096" -o $ms
 	lines 1 'at exit: 0 allocations not freed, 0 bytes$'
 done
 
 it "-s records one in N and gives the estimate"
-run cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
+replayed cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
 lines 1 '\(estimated from a sample of 1 in 10\)$'
-run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 10007 64"
+replayed cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 10007 64"
 json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
 json 1 '.peak_bytes > 544000 and .peak_bytes < 736000'
 
 it "-s rejects a factor that could overflow the estimates"
-run cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
+replayed cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
 status 0
 for n in 1000001 4294967296 9223372036854775807; do
 	fails 2 "--sample: '$n' is not an integer <= 1000000" cudaleak -s $n -Cjc "$bin/mem malloc 23 4096"
@@ -279,7 +301,7 @@ json 2 true
 kill "$pid" 2>/dev/null
 
 it "groups by stack, the largest first"
-run cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
+replayed cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
 equal "$(grep -o ' of [a-z]* memory' "$tmp/out" | tr -d '\n')" ' of host memory of managed memory of device memory'
 
 it "without allocations it prints that nothing is held, and that earlier allocations are unknown"
@@ -311,15 +333,15 @@ for json in '' j; do
 		lines 1 '^    4 frees of memory allocated before [0-9:]{8}$'
 	fi
 done
-run cudaleak -Cc "$bin/mem malloc 7 64 fork '(' free 3 ')' fork '(' free 1 ')' join"
+replayed cudaleak -Cc "$bin/mem malloc 7 64 fork '(' free 3 ')' fork '(' free 1 ')' join"
 lines 1 '^    3 frees of memory whose allocation was not seen$'
 lines 1 '^    1 free of memory whose allocation was not seen$'
 lines 0 unknown
-run cudaleak -Cjc "$bin/mem malloc 7 64 fork '(' free 3 ')' join"
+replayed cudaleak -Cjc "$bin/mem malloc 7 64 fork '(' free 3 ')' join"
 json 1 '.complete and .unknown_frees == 3'
 
 it "a process traced from its first call on is complete: with -c, of later processes, and of later libraries"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 fork '(' malloc 5 64 ')' join ')'"
+replayed cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 fork '(' malloc 5 64 ')' join ')'"
 json 3 '.complete and .count > 4'
 json 3 true
 program "$bin/mem-dlopen" wait load sleep 500 malloc 7 64 wait
@@ -337,7 +359,7 @@ kill "$pid" 2>/dev/null
 # ---- peaks and growth
 
 it "the peak of a stack is its own"
-run cudaleak -jc "$bin/mem malloc 23 4096 pitch 1 100 10 free 7 malloc 3 64"
+replayed cudaleak -jc "$bin/mem malloc 23 4096 pitch 1 100 10 free 7 malloc 3 64"
 json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 94208'
 json 0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
 
@@ -360,7 +382,7 @@ fi
 
 if long; then
 	it "--growth shows only groups that grew: from report to report, and from the first one to the exit"
-	run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
+	replayed cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
 	lines 1 '\(mem\): 92\.0 KiB held, peak 92\.0 KiB$'
 	lines 1 '\(mem\): 96\.2 KiB held, 4\.2 KiB more than [0-9.]+ m?s before, peak 98\.8 KiB$'
 	lines 1 '\(mem\): 96\.8 KiB held, 576 bytes more than [0-9.]+ m?s before, peak 98\.8 KiB$'
@@ -377,7 +399,7 @@ fi
 
 if long; then
 	it "--growth in JSON has the same groups, and since when"
-	run cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
+	replayed cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
 	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
 	json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
 	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11'
@@ -417,7 +439,7 @@ fi
 
 if long; then
 	it "--growth without a report in between is since tracing began, and omits groups that shrank"
-	run cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
+	replayed cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
 	json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
 	json 1 true
 	program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 multicast 3 sleep 60000
@@ -435,14 +457,14 @@ some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
 if long; then
 	it "--sort sets the order; with --growth, growth comes first"
 	for first in held:host peak:device growth:host count:managed age:pool; do
-		run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
+		replayed cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
 		json 1 ".memory == \"${first#*:}\""
 		json 1 true
 	done
-	run cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
+	replayed cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
 	lines 1 '^    \+10\.7 KiB and \+11 allocations of managed memory'
 	lines 1 '^    \+'
-	run cudaleak --growth -T 1 -Cc "$bin/mem $some"
+	replayed cudaleak --growth -T 1 -Cc "$bin/mem $some"
 	lines 1 '^    \+8\.0 KiB and \+2 allocations of host memory'
 	lines 1 '^    \.\.\. and 3 more groups$'
 fi
@@ -453,7 +475,7 @@ fi
 held() { jq -r '.[] | select(.name == "CUDA memory").args.held' "$1" | tr '\n' ' '; }
 
 it "--chrome draws each change of the bytes held, exactly, by process and by kind, and 0 at the exit"
-run cudaleak -Cj --chrome "$tmp/held.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
+replayed cudaleak -Cj --chrome "$tmp/held.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
 json 1 '.memory == "device" and .bytes == 4160 and .peak_bytes == 12288'
 equal "$(held "$tmp/held.json")" '4096 8192 12288 12388 12488 8392 4296 4196 4260 0 '
 equal "$(jq -c '.[] | select(.name == "CUDA memory by kind").args' "$tmp/held.json" | tail -n 3 | tr '\n' ' ')" \
@@ -482,14 +504,14 @@ equal "$(jq "[.[] | select(.pid == $pid and .args.held).args.held] | last" "$tmp
 json 2 ".pid == $pid and .name == \"process_name\""
 
 it "--chrome multiplies with -s, and counts what a reset frees once"
-run cudaleak -s 10 --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 1009 64"
+replayed cudaleak -s 10 --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 1009 64"
 equal "$(jq '[.[].args.held? // 0] | max % 640' "$tmp/held.json")" 0
 equal "$(jq '[.[].args.held? // 0] | max > 40000' "$tmp/held.json")" true
-run cudaleak --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 3 4096 async 2 64 reset"
+replayed cudaleak --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 3 4096 async 2 64 reset"
 equal "$(held "$tmp/held.json")" '4096 8192 12288 12352 12416 128 0 '
 
 it "--chrome: a file without allocations is JSON; a file that cannot be written is reported"
-run cudaleak --chrome "$tmp/held.json" -c true
+replayed cudaleak --chrome "$tmp/held.json" -c true
 equal "$(jq -c . "$tmp/held.json")" '[]'
 fails 1 "cannot open $tmp/no/file: No such file" cudaleak --chrome "$tmp/no/file" -c true
 fails 1 'cannot write to /dev/full' cudaleak --chrome /dev/full -c "$bin/mem malloc 23 64"
@@ -498,7 +520,7 @@ fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c
 # ---- on a terminal
 
 it "--account: which libraries hold how much, at each report, at exit, and when an allocation fails"
-run cudaleak --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 graph 1"
+replayed cudaleak --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 graph 1"
 status 0
 json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete'
 json 1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
@@ -518,7 +540,7 @@ int main(void) { void *p; return other() || other() || cudaMalloc(&p, 300); }
 END
 ${CC:-cc} -w -g -shared -fPIC "$tmp/other.c" "$lib/libcudart.so.13" -o "$tmp/libcublas.so.13" -Wl,-soname,libcublas.so.13 &&
 	${CC:-cc} -w -g "$tmp/main.c" "$tmp/libcublas.so.13" "$lib/libcudart.so.13" -Wl,-rpath,"$tmp:$lib" -o "$tmp/owns" || no "they do not build"
-run cudaleak --account -c "$tmp/owns"
+replayed cudaleak --account -c "$tmp/owns"
 lines 1 '^ +13\.7 KiB  device 0    cuBLAS, in 2 allocations$'
 lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
 lines 1 'at exit: 14\.0 KiB in 3 allocations$'
@@ -579,19 +601,19 @@ for kind in session inject; do
 	json 1 '.owner == "malloc heap" and .bytes == 8388608 and .default'
 	json 7 true
 done
-run cudaleak --account -c "$tmp/loads"
+replayed cudaleak --account -c "$tmp/loads"
 lines 1 '^ +9\.8 KiB  device 0    cuDNN: code, in 12 images, part of the rest$'
 lines 1 '^ +-  device 0    cuDNN: code, in 4 images of unknown size, part of the rest$'
 lines 1 '^ +32\.0 MiB  device 0    printf FIFO: limit, part of the rest$'
 lines 1 '^ +8\.0 MiB  device 0    malloc heap: limit by default, part of the rest$'
 lines 1 'at exit: 300 bytes in 1 allocation$'
-run cudaleak --account -jc "$bin/mem limit 1 32m malloc 3 64 setdevice 1 limit 2 64m limit 7 5 reset malloc 1 64"
+replayed cudaleak --account -jc "$bin/mem limit 1 32m malloc 3 64 setdevice 1 limit 2 64m limit 7 5 reset malloc 1 64"
 json 1 '.device == 0 and .part == "limit" and (.default | not) and .bytes == 33554432'
 json 3 '.device != null and .part == "limit" and .default'
-run cudaleak -jc "$tmp/loads"
+replayed cudaleak -jc "$tmp/loads"
 json 1 true
 silent
-run cudaleak --account -jc true
+replayed cudaleak --account -jc true
 json 0 true
 
 it "--account: what NVML reports beyond, also of a process that makes no call"

@@ -2,7 +2,7 @@
 # 23 allocations and 7 frees: primes, so that a correct count is not a coincidence.
 
 it "a line for each call, allocations that fail too"
-run cudamallocsnoop -c "$bin/mem malloc 23 4096 fail 3 free 7"
+replayed cudamallocsnoop -c "$bin/mem malloc 23 4096 fail 3 free 7"
 status 0
 lines 23 '^[0-9]+ +mem +cudaMalloc +alloc device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
 lines 3 '^[0-9]+ +mem +cudaMalloc +alloc device +1\.0 PiB - +[0-9.]+ cudaErrorMemoryAllocation$'
@@ -43,7 +43,7 @@ all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64
 mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2
 ipc 7 64'
 all=$(echo "$all" | tr '\n' ' ')
-run cudamallocsnoop -jc "$bin/mem $all"
+replayed cudamallocsnoop -jc "$bin/mem $all"
 json 1 '.func == "cudaMalloc" and .memory == "device" and .size == 4096'
 json 2 '.func == "cudaMallocManaged" and .memory == "managed" and .size == 8192'
 json 3 '.func == "cudaMallocPitch" and .memory == "device" and .size >= 1000'
@@ -65,7 +65,7 @@ by_kind() { jq -cs 'group_by(.memory) | map({ (.[0].memory): [length, (map(.size
 
 it "the driver's own functions give the same kinds of memory and the same sizes"
 runtime=$(by_kind)
-run cudamallocsnoop --layer driver -jc "$bin/mem $all"
+replayed cudamallocsnoop --layer driver -jc "$bin/mem $all"
 json 45 '.layer == "driver"'
 equal "$(by_kind)" "$runtime"
 
@@ -75,12 +75,12 @@ words=
 for flags in 1 3 5; do	# layered, also for surfaces, layered cubemap
 	words="$words format 3 $floats 64 64 16 $flags 7 drvformat 2 0x20 1 64 64 16 $flags 7"
 done
-run cudamallocsnoop -jc "$bin/mem $words format 5 $floats 64 64 6 4 7 drvformat 7 0x20 1 64 64 6 4 7"
+replayed cudamallocsnoop -jc "$bin/mem $words format 5 $floats 64 64 6 4 7 drvformat 7 0x20 1 64 64 6 4 7"
 json 9 '.func == "cudaMallocMipmappedArray" and .size == 349504'
 json 6 '.func == "cuMipmappedArrayCreate" and .size == 349504'
 json 5 '.func == "cudaMallocMipmappedArray" and .size == 131064'
 json 7 '.func == "cuMipmappedArrayCreate" and .size == 131064'
-run cudamallocsnoop -jc "$bin/mem format 3 $floats 64 0 13 1 7 format 2 $floats 64 64 16 2 7"
+replayed cudamallocsnoop -jc "$bin/mem format 3 $floats 64 0 13 1 7 format 2 $floats 64 64 16 2 7"
 json 3 '.size == 13 * 127 * 4'
 json 2 '.size == 4 * (16 * 4096 + 8 * 1024 + 4 * 256 + 2 * 64 + 16 + 4 + 1)'
 
@@ -92,7 +92,7 @@ sizes() {
 		words="$words $word 1 $(echo "${f%:*}" | tr , ' ') 20 12 0 0 0"
 		want="$want$((240 * ${f#*:} / 8)) "
 	done
-	run cudamallocsnoop -jc "$bin/mem $words"
+	replayed cudamallocsnoop -jc "$bin/mem $words"
 	equal "$(jq -j '"\(.size) "' "$tmp/out")" "$want"
 }
 
@@ -114,12 +114,12 @@ sizes format 0,8,8,0,0:16 1,16,16,16,16:64 2,32,0,0,0:32 3,8,0,0,0:8 4,8,8,8,0:1
 	30,8,8,8,8:8 31,10,10,10,2:32
 
 it "each level of a compressed array has whole blocks"
-run cudamallocsnoop -jc "$bin/mem format 3 17 8 8 8 8 16 16 0 0 5 drvformat 2 0x9d 4 18 6 0 0 5"
+replayed cudamallocsnoop -jc "$bin/mem format 3 17 8 8 8 8 16 16 0 0 5 drvformat 2 0x9d 4 18 6 0 0 5"
 json 3 '.size == (16 + 4 + 1 + 1 + 1) * 8'
 json 2 '.size == (5 * 2 + 3 + 1 + 1 + 1) * 16'
 
 it "shows the memory that every kind of free has freed"
-run cudamallocsnoop -jFc "$bin/mem ${all%ipc*}freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
+replayed cudamallocsnoop -jFc "$bin/mem ${all%ipc*}freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
 json 37 '.op == "free" and .ret == 0 and .size > 0'
 json 2 '.func == "cudaFree" and .memory == "managed"'
 json 5 '.func == "cudaFreeArray" and .memory == "array"'
@@ -130,60 +130,60 @@ json 14 '.func == "cudaFreeAsync" and .memory == "pool"'
 json 2 '.func == "cuMemRelease" and .memory == "vmm"'
 
 it "-x shows the failed calls, with the error's name"
-run cudamallocsnoop -xjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
+replayed cudamallocsnoop -xjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
 json 5 '.op == "alloc" and .ret == 2 and .error == "cudaErrorMemoryAllocation" and .ptr == null'
 json 3 '.op == "free" and .ret == 1 and .error == "cudaErrorInvalidValue"'
 json 8 true
 
 it "names the driver's errors by the driver's names"
-run cudamallocsnoop -x -c "env SIM_FAIL=cuMemAlloc_v2:3=999,cuMemAlloc_v2:5=12345 $bin/mem-stripped malloc 7 64"
+replayed cudamallocsnoop -x -c "env SIM_FAIL=cuMemAlloc_v2:3=999,cuMemAlloc_v2:5=12345 $bin/mem-stripped malloc 7 64"
 lines 1 'CUDA_ERROR_UNKNOWN$'
 lines 1 ' 12345$'
 
 it "-m omits smaller allocations, and their frees"
-run cudamallocsnoop -m 8k -jc "$bin/mem malloc 23 4096 malloc 3 8192 malloc 5 1m free 11"
+replayed cudamallocsnoop -m 8k -jc "$bin/mem malloc 23 4096 malloc 3 8192 malloc 5 1m free 11"
 json 8 '.op == "alloc" and .size >= 8192'
 json 8 '.op == "free" and .size >= 8192'
 json 16 true
 
 it "-A shows allocations only, -F frees only"
-run cudamallocsnoop -A -c "$bin/mem malloc 23 64 free 7"
+replayed cudamallocsnoop -A -c "$bin/mem malloc 23 64 free 7"
 lines 23 ' alloc '
 lines 24 ''
-run cudamallocsnoop -F -c "$bin/mem malloc 23 64 free 7"
+replayed cudamallocsnoop -F -c "$bin/mem malloc 23 64 free 7"
 lines 7 ' free '
 lines 8 ''
 
 it "-T adds the time of day"
-run cudamallocsnoop -T -c "$bin/mem malloc 3 64"
+replayed cudamallocsnoop -T -c "$bin/mem malloc 3 64"
 lines 3 '^[0-2][0-9]:[0-5][0-9]:[0-6][0-9]\.[0-9]{3} +[0-9]+ +mem '
 
 it "times are correct: those of the wall clock, and a latency of 20 ms"
 now=$(date +%s)
-run cudamallocsnoop -jc "env SIM_LATENCY_US=cuMemAlloc_v2=20000 $bin/mem malloc 3 64"
+replayed cudamallocsnoop -jc "env SIM_LATENCY_US=cuMemAlloc_v2=20000 $bin/mem malloc 3 64"
 json 3 '.latency_ns >= 20000000'
 equal "$(jq -s 'map(.latency_ns) | min < 30000000' "$tmp/out")" true
 json 3 ".time >= $now and .time < $now + 90"
 
 it "-k names the program's own functions, ten frames deep, demangled, with file"
-run cudamallocsnoop -kjc "$bin/deep 3 4096"
+replayed cudamallocsnoop -kjc "$bin/deep 3 4096"
 json 3 '[.stack[].sym] | .[0] == "int app::grow<int>(unsigned long)" and .[1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
 json 3 '.stack[0].file | endswith("/deep")'
 json 3 '.stack[11].sym == "main"'
 
 it "-k gives the caller at the driver's cheap probe points too"
-run cudamallocsnoop -k --layer driver -c "$bin/deep-stripped 1 64"
+replayed cudamallocsnoop -k --layer driver -c "$bin/deep-stripped 1 64"
 lines 1 'cuMemAlloc_v2'
 lines 0 'leak_1'
-run cudamallocsnoop -k --layer driver -jc "$bin/deep 3 64"
+replayed cudamallocsnoop -k --layer driver -jc "$bin/deep 3 64"
 json 3 '[.stack[].sym] | index("leak_1") > 9'
 
 it "-k gives the stack of a call that failed"
-run cudamallocsnoop -kxjc "env SIM_FAIL=cuMemAlloc_v2:*=2 $bin/deep 3 64"
+replayed cudamallocsnoop -kxjc "env SIM_FAIL=cuMemAlloc_v2:*=2 $bin/deep 3 64"
 json 3 '.error == "cudaErrorMemoryAllocation" and .stack[10].sym == "leak_1"'
 
 it "a reset shows the memory that it freed"
-run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
+replayed cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
 
 it "a call in flight when its process is killed is no call"
@@ -191,15 +191,15 @@ run cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/m
 json 23 'true'
 
 it "a long name shifts as few of the following columns as possible"
-run cudamallocsnoop -c "$bin/mem pool 5 64 malloc 3 64 poolfree 2"
+replayed cudamallocsnoop -c "$bin/mem pool 5 64 malloc 3 64 poolfree 2"
 lines 5 'cudaMallocFromPoolAsync '
 equal "$(awk 'NR == 1 { at = index($0, "RESULT"); next } index($0, " ok") + 1 != at' "$tmp/out")" ""
 equal "$(awk 'NR == 1 { at = index($0, "POINTER"); next } index($0, "0x") != at' "$tmp/out")" ""
 equal "$(wc -l <"$tmp/out")" 11
 
 it "a size wider than its column is scaled, and shifts no column"
-run cudamallocsnoop -c "$bin/mem malloc 3 1125899906842624 malloc 2 999999999999"
+replayed cudamallocsnoop -c "$bin/mem malloc 3 1125899906842624 malloc 2 999999999999"
 lines 3 'alloc device       1\.0 PiB -  '
 lines 2 'alloc device  999999999999 -  '
-run cudamallocsnoop -jc "$bin/mem malloc 3 1125899906842624"
+replayed cudamallocsnoop -jc "$bin/mem malloc 3 1125899906842624"
 json 3 '.size == 1125899906842624'

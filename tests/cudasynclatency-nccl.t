@@ -14,7 +14,7 @@ begin() {
 	: >"$public/come"
 	mkfifo "$public/go"
 	tool cudasynclatency -v $1 -c "$bin/nccl ${3:-3} $first $2 <$public/go >$public/said" 100ms
-	exec 3>"$public/go"
+	exec 3<>"$public/go"	# which does not wait for the tool to open it
 	until_true grep -q ready "$public/said"
 	until_true probed "${3:-3}"
 	seen=$(wc -l <"$tmp/out")

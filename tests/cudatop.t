@@ -33,7 +33,7 @@ for kind in session multi inject; do
 done
 
 it "processes that have ended are in the block, too"
-run cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
+replayed cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +HINT +CALL$'
 lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (GPU idle\?|launches|loads) +-$'
 
@@ -48,9 +48,9 @@ for kind in session inject; do
 done
 
 it "the hint says what is most urgent"
-run cudatop -bc "$bin/mem launch 7 badlaunch 5"
+replayed cudatop -bc "$bin/mem launch 7 badlaunch 5"
 lines 1 ' fails +-$'
-run cudatop -bc "$bin/mem malloc 3 64"
+replayed cudatop -bc "$bin/mem malloc 3 64"
 lines 1 ' 0 - +-$'
 # shellcheck disable=SC2046 # words
 "$bin/mem" $(yes malloc 1 1m launch 1 sleep 200 | head -n 100) & pid=$!
@@ -142,14 +142,14 @@ wait "$pid"
 
 it "code that is loaded has its calls and time, and a column once it takes long"
 jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
-run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
+replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
-run env SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
+replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
 lines 1 '^PID .* %WAIT +%JIT +ERR/S +HINT +CALL$'
 lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 (GPU idle\?|loads) +-$'
-run cudatop -jc "$bin/mem malloc 1 1k"
+replayed cudatop -jc "$bin/mem malloc 1 1k"
 json 1 '.code_loads == 0 and .code_load_ns == 0 and .code_load_share == 0'
-run cudatop -bc "$bin/mem malloc 1 1k"
+replayed cudatop -bc "$bin/mem malloc 1 1k"
 lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
 
 it "code that takes long to load counts as it goes on and is the longest call; failed loads are errors"
@@ -157,7 +157,7 @@ stays_in cuModuleLoadData drvlaunch 1
 json 1 '.call == "cuModuleLoadData" and .calls_in_flight == 1 and .code_load_share > 0.5 and .wait_ns == 0 and .code_loads == 0'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
-run env SIM_FAIL='cuModuleLoadData:*=200' cudatop -jc "$bin/mem loop 3 '(' drvlaunch 1 ')'"
+replayed SIM_FAIL='cuModuleLoadData:*=200' cudatop -jc "$bin/mem loop 3 '(' drvlaunch 1 ')'"
 json 1 '.code_loads == 3 and .errors == 3'
 
 it "ranks of NCCL have their rank, and how far they are behind"
@@ -241,7 +241,7 @@ it "--filter: rows with a text, in any case"
 run cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
 lines 1 ' mem +'
 lines 0 ' other +'
-run cudatop --filter no-such -jc "$bin/mem launch 3"
+replayed cudatop --filter no-such -jc "$bin/mem launch 3"
 json 0 true
 fails 2 "' is longer than 63 bytes" cudatop --filter "$(printf %064d 0)" -c true
 

@@ -114,13 +114,13 @@ for program in kern-static kern-12 kern-ptsz ${LONG:+kern kern-legacy}; do
 done
 
 it "a copy that was allocated goes to where the allocation's out-parameter says"
-run cudatrace -jc "$bin/kern-static 0 0 1 0 1"
+replayed cudatrace -jc "$bin/kern-static 0 0 1 0 1"
 equal "$(jq -r 'select(.func == "cudaMemcpy") | .args.dst' "$tmp/out")" \
 	"$(jq -r 'select(.func == "cudaMalloc") | .args["*devPtr"]' "$tmp/out" | head -n 1)"
 
 it "kern-stripped: the driver's calls, with the names that it was asked for"
 if [ -e "$bin/kern-stripped" ]; then
-	run cudatrace -jc "$bin/kern-stripped 7 5 23 3 11"
+	replayed cudatrace -jc "$bin/kern-stripped 7 5 23 3 11"
 	json 7 '.func == "cuLaunchKernel" and .kernel == "scale" and .args.gridDimX == 8 and .args.blockDimX == 128'
 	json 5 '.func == "cuLaunchKernel" and .kernel == "fill<int>" and .args.gridDimX == 4 and .args.hStream == "0x0"'
 	json 0 '.layer == "runtime"'
@@ -129,7 +129,7 @@ else
 fi
 
 it "names of kernels as text stand behind their addresses"
-run cudatrace -e launch -c "$bin/mem launch 3 launchex 2 coop 1"
+replayed cudatrace -e launch -c "$bin/mem launch 3 launchex 2 coop 1"
 lines 3 'cudaLaunchKernel\(func=0x[0-9a-f]+ mem_kernel, gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, args=0x[0-9a-f]+, sharedMem=0, stream=0x0\) = 0( \[first launch\])?$'
 lines 2 'cudaLaunchKernelExC\(\*config=\{gridDim=\{13, 1, 1\}, blockDim=\{128, 1, 1\}, dynamicSmemBytes=0, stream=0x0\}, func=0x[0-9a-f]+ mem_kernel, args=0x[0-9a-f]+\) = 0$'
 lines 1 'cudaLaunchCooperativeKernel\(func=0x[0-9a-f]+ mem_kernel, '
@@ -137,20 +137,20 @@ lines 1 'cudaLaunchCooperativeKernel\(func=0x[0-9a-f]+ mem_kernel, '
 it "--kernel-names chooses those of lines and timelines, by default brief; JSON has brief and short ones"
 printf '_ZN1a4fillIiEEvPT_\n' >"$tmp/some"
 for names in brief=a::fill short=fill full='void a::fill'; do
-	run cudatrace --kernel-names "${names%%=*}" -e launch -c "$bin/launches names $tmp/some"
+	replayed cudatrace --kernel-names "${names%%=*}" -e launch -c "$bin/launches names $tmp/some"
 	lines 1 "cuLaunchKernel\(f=0x[0-9a-f]+ ${names#*=}<int>(\(int\*\))?, "
 done
-run cudatrace -je launch --kernel-names short -c "$bin/launches names $tmp/some"
+replayed cudatrace -je launch --kernel-names short -c "$bin/launches names $tmp/some"
 json 1 '.kernel == "a::fill<int>" and .short == "fill<int>"'
-run cudatrace --chrome "$tmp/trace.json" --kernel-names short -c "$bin/launches names $tmp/some"
+replayed cudatrace --chrome "$tmp/trace.json" --kernel-names short -c "$bin/launches names $tmp/some"
 equal "$(jq '[.. | .name? // empty | select(. == "cuLaunchKernel(fill<int>)")] | length' "$tmp/trace.json")" 2
 
 it "strings of a program are escaped and cut, and longer names of kernels whole"
-run cudatrace -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
+replayed cudatrace -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
 lines 1 'name="ugly\\x1b\[31m\\x0a\\"kernel"\) = 0$'
 lines 1 'name="a_kernel_whose_name_goes_on_n+"\) = 0$'
 lines 3 'cuLaunchKernel\(f=0x[0-9a-f]+ ugly\\x1b\[31m\\x0a"kernel, '
-run cudatrace -j -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
+replayed cudatrace -j -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
 json 1 '.args.name == "ugly\u001b[31m\n\"kernel"'
 json 1 '.kernel != null and (.kernel | length) == 4001'
 
@@ -196,7 +196,7 @@ END
 echo 'int cudaMemPrefetchAsync(); int main() { cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul);
 	return !cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul); }' >"$tmp/main.c"
 runtime libcudart.so.12 "$tmp/libcudart.so.12" "$tmp/fails.c"
-run cudatrace --unchecked -jc "$tmp/main"
+replayed cudatrace --unchecked -jc "$tmp/main"
 json 1 '.args == {devPtr: "0x8", count: 2039, dstDevice: 1, stream: "0x3"}'
 
 it "the fields of structs are where NVIDIA's headers have them"

@@ -11,7 +11,7 @@ counts() {
 }
 
 it "--summary counts calls, errors and times by function"
-run cudatrace -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
+replayed cudatrace -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
 status 0
 lines 1 '^% time +seconds +usecs/call +calls +errors function$'
 lines 1 '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +26 +3 cudaMalloc$'
@@ -22,13 +22,13 @@ lines 7 ''
 silent
 
 it "--summary: the slowest function comes first, and its share is right"
-run env SIM_LATENCY_US=cuCtxSynchronize=200000,cuMemFree_v2=60000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=200000,cuMemFree_v2=60000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
 json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 600000000 and .min_ns >= 200000000 and .max_ns >= .min_ns and .layer == "runtime"'
 json 1 '.func == "cudaFree" and .total_ns >= 180000000 and .total_ns < 600000000'
 
 it "--summary in JSON: the process is there if there is but one"
-run cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"
+replayed cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"
 json 1 '.type == "function" and .func == "cudaMalloc" and .pid > 1 and .comm == "mem" and .container == null'
 json 1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == null and .comm == null and .calls == 3'
 equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/out")" 1
@@ -48,20 +48,20 @@ run cudatrace -S --slower 10000000 -jc "$bin/mem launch 101"
 json 0 true
 
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
-run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and
 	.[0].stack[0].sym == "do_sync" and .[0].comm == "mem"' "$tmp/out" >/dev/null || no "not the stacks"
 equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
 	"$(jq -s 'map(select(.type == "function").total_ns) | add' "$tmp/out")"
-run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$ahead $bin/mem sync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$ahead $bin/mem sync 3"
 lines 1 '^ +0\.(0[6-9]|[12])[0-9]+ cudaDeviceSynchronize in mem$'
 lines 1 '^        do_sync\+0x'
 
 it "--summary --tree counts what is inside too; --summary -x failures alone"
-run cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
+replayed cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
 json 1 '.func == "cuMemAlloc_v2" and .calls == 23'
 json 1 '.func == "cudaFree" and .calls == 7'
-run cudatrace -S -x -e memory -jc "$bin/mem malloc 23 64 fail 7"
+replayed cudatrace -S -x -e memory -jc "$bin/mem malloc 23 64 fail 7"
 json 1 '.func == "cudaMalloc" and .calls == 7 and .errors == 7'
 json 1 true
 
@@ -81,17 +81,17 @@ equal "$(jq -s '[.[] | select(.ph == "M" and .name == "thread_name" and .args.na
 silent
 
 it "--chrome -k: each call has its stack, as lines of text, in the timeline"
-run cudatrace -k -e cudaMalloc,cudaFree --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
+replayed cudatrace -k -e cudaMalloc,cudaFree --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
 status 0
 silent
 jq -c '.[] | select(.ph == "X")' "$tmp/trace.json" >"$tmp/out"
 json 3 '.name == "cudaMalloc" and (.args.stack[0] | test("^do_malloc[+]0x[0-9a-f]+ [(]/.*/mem[)]$")) and (.args.stack | length) > 2'
 json 2 '.name == "cudaFree" and (.args.stack[0] | startswith("do_free+0x")) and .args.return == 0'
-run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 1 64"
+replayed cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 1 64"
 jq -e 'all(.[]; .args | has("stack") | not)' "$tmp/trace.json" >/dev/null || no "stacks without -k"
 
 it "--chrome --tree: what is inside lies within"
-run cudatrace --tree -e memory --chrome "$tmp/trace.json" -c "$bin/mem malloc 23 4096"
+replayed cudatrace --tree -e memory --chrome "$tmp/trace.json" -c "$bin/mem malloc 23 4096"
 equal "$(jq '[.[] | select(.name == "cudaMalloc")] as $outer | [.[] | select(.name == "cuMemAlloc_v2")] |
 	[., $outer] | transpose | map(select(.[0].ts > .[1].ts and .[0].ts + .[0].dur < .[1].ts + .[1].dur)) |
 	length' "$tmp/trace.json")" 23
@@ -99,7 +99,7 @@ equal "$(jq '[.[] | select(.name == "cudaMalloc")] as $outer | [.[] | select(.na
 it "-e jit: functions that load code or look up kernels, with stacks, as a summary and in a timeline"
 export SIM_LATENCY_US=cuModuleLoadData=20000
 jit="$bin/mem loop 7 '(' drvlaunch 3 ')' malloc 3 64 sync 2 launch 5"
-run cudatrace -e jit -k -jc "$jit"
+replayed cudatrace -e jit -k -jc "$jit"
 json 7 '.func == "cuModuleLoadData" and .layer == "driver" and .latency_ns >= 20000000 and .stack[0].sym == "do_launch"'
 json 7 '.func == "cuModuleGetFunction" and .args.name == "drv_kernel"'
 json 1 '.func == "cuLibraryLoadData" or .func == "cuModuleLoadDataEx"'
@@ -107,17 +107,17 @@ json 8 '.first'
 json 7 '.first and .func == "cuLaunchKernel" and .kernel == "drv_kernel" and (.stack | length > 2)'
 json 1 '.first and .func == "cudaLaunchKernel" and .kernel == "mem_kernel" and .latency_ns > 0'
 json 8 '.func | test("Launch|Alloc|Sync")'
-run cudatrace -e jit -S -jc "$jit"
+replayed cudatrace -e jit -S -jc "$jit"
 json 1 '.func == "cuModuleLoadData" and .calls == 7 and .total_ns >= 140000000'
 json 1 '.func == "cuLaunchKernel" and .calls == 7'
 json 1 '.func == "cudaLaunchKernel" and .calls == 1'
 json 2 '.func | test("Launch|Alloc|Sync")'
-run cudatrace -e jit --slower 15000 -c "$jit"
+replayed cudatrace -e jit --slower 15000 -c "$jit"
 lines 7 '^cuModuleLoadData\(\*module=0x[0-9a-f]+, image=0x[0-9a-f]+\) = 0$'
 lines 7 ''
-run cudatrace -e 'jit,!cuModuleLoadData' --slower 15000 -c "$jit"
+replayed cudatrace -e 'jit,!cuModuleLoadData' --slower 15000 -c "$jit"
 lines 0 ''
-run cudatrace -e jit --chrome "$tmp/trace.json" -c "$jit"
+replayed cudatrace -e jit --chrome "$tmp/trace.json" -c "$jit"
 jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
 json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000'
 json 7 '.name == "cuLaunchKernel(drv_kernel)" and .cat == "driver"'
@@ -142,9 +142,9 @@ for kind in session inject; do
 	json 13 '.first'
 	json 66 true
 done
-run cudatrace -e 'launch,jit,!jit' -c "$bin/mem launch 5 drvlaunch 3"
+replayed cudatrace -e 'launch,jit,!jit' -c "$bin/mem launch 5 drvlaunch 3"
 lines 8 'LaunchKernel\('
-run cudatrace -e 'jit,!jit,cudaFree' -c "$bin/mem launch 5"
+replayed cudatrace -e 'jit,!jit,cudaFree' -c "$bin/mem launch 5"
 lines 0 ''
 silent
 
@@ -164,18 +164,18 @@ for kind in session multi inject; do
 	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'
 	json 8 true
 done
-run cudatrace -e 'nvrtc*' -c "$bin/compile 5 3"
+replayed cudatrace -e 'nvrtc*' -c "$bin/compile 5 3"
 lines 8 '^nvrtcCreateProgram\(\*prog=0x[0-9a-f]+, src="(__global__ void k\(\) \{ \}|#error)", name="source.cu", numHeaders=0, headers=0x0, includeNames=0x0\) = 0$'
 lines 3 '^nvrtcCompileProgram\(prog=0x[0-9a-f]+, numOptions=1, options=.*\) = NVRTC_ERROR_COMPILATION \(6\)$'
 lines 8 '^nvrtcDestroyProgram\('
-run cudatrace -x -c "$bin/compile 5 3"
+replayed cudatrace -x -c "$bin/compile 5 3"
 lines 3 '^nvrtcCompileProgram.*NVRTC_ERROR_COMPILATION'
 lines 3 ''
 silent
 
 if long; then
 	it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
-	run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
+	replayed cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
 	jq -r 'select(.func) | "\(.func) \(.calls)"' "$tmp/out" | LC_ALL=C sort >"$tmp/summary"
 	counts "$tmp/trace.json" >"$tmp/timeline"
 	equal "$(cat "$tmp/timeline")" "$(cat "$tmp/summary")"
@@ -202,7 +202,7 @@ held() {
 }
 
 it "--chrome: counters of held bytes, exact, and the same as cudaleak's for every kind of memory"
-run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
+replayed cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
 equal "$(held "$tmp/trace.json")" '4096 8192 12288 12388 12488 8392 4296 4196 4260 0 '
 equal "$(held "$tmp/trace.json" device)" '4096 8192 12288 8192 4096 4160 0 '
 all='malloc 3 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
@@ -210,7 +210,7 @@ mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 409
 drvarray 2 16 16 ipcclose 2 ctxcreate drvmalloc 7 64 ctxdestroy setdevice 1 malloc 5 70 reset setdevice 0
 vmmfree 1 free 1 arrayfree 2 hostfree 3 unregister 1 asyncfree 5'
 all=$(echo "$all" | tr '\n' ' ')
-run cudaleak -C --chrome "$tmp/leak.json" -c "$bin/mem $all"
+replayed cudaleak -C --chrome "$tmp/leak.json" -c "$bin/mem $all"
 [ "$(held "$tmp/leak.json" | wc -w)" -gt 40 ] || no "few changes"
 # changes FILE: of all that is held and of each kind, a line each
 changes() {
@@ -220,18 +220,18 @@ changes() {
 changes "$tmp/leak.json" >"$tmp/want"
 for o in '' --tree -x '-e memory' '-e !cudaMalloc,!cudaFree' '-e cudaMallocArray'; do
 	# shellcheck disable=SC2086 # words
-	run cudatrace $o --chrome "$tmp/trace.json" -c "$bin/mem $all"
+	replayed cudatrace $o --chrome "$tmp/trace.json" -c "$bin/mem $all"
 	equal "$o $(changes "$tmp/trace.json")" "$o $(cat "$tmp/want")"
 	silent
 done
 
 it "--chrome --slower: the counters count quick calls, too, which are not drawn"
-run env SIM_LATENCY_US=cuMemAlloc_v2=20000 cudatrace --slower 10ms --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
+replayed SIM_LATENCY_US=cuMemAlloc_v2=20000 cudatrace --slower 10ms --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
 equal "$(jq -c '[.[] | select(.name == "CUDA memory").args.held]' "$tmp/trace.json")" '[4096,8192,12288,8192,4096,0]'
 equal "$(jq '[.[] | select(.ph == "X").name == "cudaMalloc"] | all and length == 3' "$tmp/trace.json")" true
 
 it "--chrome without allocations has no counters, and probes no function for them"
-run cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
+replayed cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
 equal "$(jq '[.[] | select(.ph == "C")] | length' "$tmp/trace.json")" 0
 equal "$(jq '[.[] | select(.ph == "X" and .cat != "stream")] | length' "$tmp/trace.json")" 7
 echo kept >"$tmp/kept"
@@ -240,33 +240,33 @@ lines 0 'cudaMalloc'
 equal "$(cat "$tmp/kept")" kept
 
 it "--chrome: a file without calls is JSON; one that cannot be written is said"
-run cudatrace --chrome "$tmp/trace.json" -c true
+replayed cudatrace --chrome "$tmp/trace.json" -c true
 equal "$(jq -c . "$tmp/trace.json")" '[]'
 fails 1 "cannot open $tmp/no/file: No such file" cudatrace --chrome "$tmp/no/file" -c true
 fails 1 'cannot write to /dev/full' cudatrace --chrome /dev/full -c "$bin/mem malloc 23 64"
 
 it "--unchecked: a failure that is not asked about before the next call"
-run cudatrace --unchecked -jc "$bin/mem malloc 1 64 fail 3 malloc 1 64 badlaunch 1 sync 1 badfree 1"
+replayed cudatrace --unchecked -jc "$bin/mem malloc 1 64 fail 3 malloc 1 64 badlaunch 1 sync 1 badfree 1"
 json 3 '.func == "cudaMalloc" and .next == "cudaMalloc" and .error == "cudaErrorMemoryAllocation"'
 json 1 '.func == "cudaLaunchKernel" and .next == "cudaDeviceSynchronize" and .error == "cudaErrorInvalidConfiguration"'
 json 4 true
 silent
-run cudatrace --unchecked -k -c "$bin/mem badlaunch 1 sync 1"
+replayed cudatrace --unchecked -k -c "$bin/mem badlaunch 1 sync 1"
 lines 1 'cudaLaunchKernel\(.*\) = cudaErrorInvalidConfiguration \(9\) \[error not checked; next call: cudaDeviceSynchronize\]$'
 lines 1 '^        do_badlaunch\+0x'
 
 it "--unchecked: not one whose thread asks, whatever other threads do, nor the last one"
-run cudatrace --unchecked -jc "$bin/calls asked; $bin/calls peeked; $bin/calls named; $bin/calls last"
+replayed cudatrace --unchecked -jc "$bin/calls asked; $bin/calls peeked; $bin/calls named; $bin/calls last"
 status 0
 json 0 true
-run cudatrace --unchecked -jc "$bin/calls asked-by-other"
+replayed cudatrace --unchecked -jc "$bin/calls asked-by-other"
 json 1 '.func == "cudaMalloc" and .next == "cudaFree"'
 json 1 true
 
 if [ -e "$bin/kern" ]; then
 	it "--unchecked: a <<<>>> launch that fails, of the real runtime"
 	if [ -e "$bin/kern-real" ] && ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
-		run cudatrace --unchecked -jc "$bin/kern-real 3 2 1 1 1"
+		replayed cudatrace --unchecked -jc "$bin/kern-real 3 2 1 1 1"
 		json 3 '.kernel == "scale"'
 		json 2 '.kernel == "fill<int>"'
 	else
@@ -275,31 +275,31 @@ if [ -e "$bin/kern" ]; then
 fi
 
 it "an error of earlier work is said to be that, with what was launched since the last wait"
-run env SIM_FAIL=cuCtxSynchronize:2=700 cudatrace -c "$bin/mem launch 5 sync 1 launch 3 coop 2 sync 1 malloc 1 64"
+replayed SIM_FAIL=cuCtxSynchronize:2=700 cudatrace -c "$bin/mem launch 5 sync 1 launch 3 coop 2 sync 1 malloc 1 64"
 lines 1 'cudaDeviceSynchronize\(\) = cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'
 lines 1 'caused by'
-run env SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
+replayed SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
 json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []'
 json 1 '.earlier != null'
 
 it "an error that a program had is forgotten at its exec"
-run env SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"
+replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"
 lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'
 lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 3 launches since the last wait: mem_kernel x3\]$'
 lines 0 'reported before'
 
 if [ -e "$bin/kern" ]; then
 	it "kern: by name, and later reports of the same error are told apart"
-	run env SIM_FAIL='cuCtxSynchronize:1=710,cuMemFree_v2:*=710' cudatrace -c "$bin/kern 7 5 1 1 1"
+	replayed SIM_FAIL='cuCtxSynchronize:1=710,cuMemFree_v2:*=710' cudatrace -c "$bin/kern 7 5 1 1 1"
 	lines 1 '= cudaErrorAssert \(710\) \[caused by earlier work: 12 launches since the last wait: scale x7, fill<int> x5\]$'
 	lines 3 'cudaFree\(.*\) = cudaErrorAssert \(710\) \[caused by earlier work: already reported\]$'
-	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -x -jc "$bin/kern 7 5 1 1 1"
+	replayed SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -x -jc "$bin/kern 7 5 1 1 1"
 	json 1 '.error == "cudaErrorMisalignedAddress" and .earlier == ["scale", "fill<int>"]'
 	json 1 true
 fi
 
 it "an error that a call made itself is not"
-run cudatrace -jc "$bin/mem launch 3 fail 1 badlaunch 1 badfree 1"
+replayed cudatrace -jc "$bin/mem launch 3 fail 1 badlaunch 1 badfree 1"
 json 3 '.error != null and .earlier == null'
 
 # ---- the tutorial's tracer: its eleven functions, entries and returns, one library, one process

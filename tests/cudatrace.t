@@ -7,7 +7,7 @@
 shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
 
 it "each call once, as text"
-run cudatrace -e memory -c "$bin/mem malloc 23 4096 free 7 fail 3"
+replayed cudatrace -e memory -c "$bin/mem malloc 23 4096 free 7 fail 3"
 status 0
 lines 23 '^cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
 lines 7 '^cudaFree\(devPtr=0x[0-9a-f]+\) = 0$'
@@ -16,7 +16,7 @@ lines 33 ''
 silent
 
 it "each call once at the driver's cheap probe points, as JSON"
-run cudatrace -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+replayed cudatrace -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
 status 0
 json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0'
 json 7 '.func == "cuMemFree_v2" and .error == null'
@@ -24,7 +24,7 @@ json 30 true
 silent
 
 it "a runtime call and the driver's calls in it are one"
-run cudatrace -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
+replayed cudatrace -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
 json 23 '.func == "cudaMalloc" and .layer == "runtime"'
 json 7 '.func == "cudaFree"'
 json 5 '.func == "cudaLaunchKernel"'
@@ -38,7 +38,7 @@ equal "$(jq -r 'keys_unsorted | join(" ")' "$tmp/out" | sort -u)" \
 json 38 '.time > 1700000000 and .pid == .tid and .comm == "mem"'
 
 it "--tree: the driver's calls stand below the runtime's, indented"
-run cudatrace --tree -c "$bin/mem malloc 3 4096 free 2"
+replayed cudatrace --tree -c "$bin/mem malloc 3 4096 free 2"
 lines 3 '^runtime cudaMalloc\(.*, size=4096\) = 0$'
 lines 3 '^driver    cuMemAlloc_v2\(\*dptr=0x[0-9a-f]+, bytesize=4096\) = 0$'
 grep -A1 'cudaFree(' "$tmp/out" | grep -c '  cuMemFree_v2(dptr=' >"$tmp/after"
@@ -46,7 +46,7 @@ equal "$(cat "$tmp/after")" 2
 silent
 
 it "--tree: what is inside lies in the time of what it is inside of, and is shorter"
-run cudatrace --tree -jc "$bin/mem malloc 23 4096 free 2"
+replayed cudatrace --tree -jc "$bin/mem malloc 23 4096 free 2"
 json 25 '.depth == 0 and .layer == "runtime"'
 json 25 '.depth == 1 and (.func == "cuMemAlloc_v2" or .func == "cuMemFree_v2")'
 equal "$(jq -s 'map(select(.depth == 0).time) == (map(select(.depth == 0).time) | sort)' "$tmp/out")" true
@@ -69,36 +69,36 @@ else
 fi
 
 it "by default the calls that a person wants, and no chatter"
-run cudatrace -jc "$bin/args >$tmp/said"
+replayed cudatrace -jc "$bin/args >$tmp/said"
 json 0 '.func | test("^(cudaGetLastError|cuGetProcAddress_v2|cuGetErrorName|__cuda.*)$")'
 json 1 '.func == "cudaMemGetInfo"'
-run cudatrace -e all -jc "$bin/args >$tmp/said"
+replayed cudatrace -e all -jc "$bin/args >$tmp/said"
 json 1 '.func == "__cudaRegisterFunction" and .args.thread_limit == -1 and .ret == null'
 json 1 '.func == "cuGetErrorName" and .args["*pStr"] == "CUDA_ERROR_OUT_OF_MEMORY"'
 
 it "-e takes groups, names, patterns and !"
 words='malloc 3 64 free 2 launch 5 sync 7 setdevice 1 streamsync 1'
-run cudatrace -e trace=sync,device -jc "$bin/mem setdevice 1 sync 2 malloc 1 64"
+replayed cudatrace -e trace=sync,device -jc "$bin/mem setdevice 1 sync 2 malloc 1 64"
 equal "$(shown)" "cudaSetDevice cudaDeviceSynchronize cudaDeviceSynchronize "
-run cudatrace -e cudaMalloc,launch -jc "$bin/mem $words"
+replayed cudatrace -e cudaMalloc,launch -jc "$bin/mem $words"
 json 3 '.func == "cudaMalloc"'
 json 5 '.func == "cudaLaunchKernel"'
 json 8 true
-run cudatrace -e 'cuda*Sync*' -jc "$bin/mem $words"
+replayed cudatrace -e 'cuda*Sync*' -jc "$bin/mem $words"
 json 7 '.func == "cudaDeviceSynchronize"'
 json 1 '.func == "cudaStreamSynchronize"'
 json 8 true
-run cudatrace -e 'default,!launch,!sync,!module' -jc "$bin/mem $words"
+replayed cudatrace -e 'default,!launch,!sync,!module' -jc "$bin/mem $words"
 equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree cudaSetDevice "
-run cudatrace --layer runtime -e '!launch,sync' -jc "$bin/mem $words"
+replayed cudatrace --layer runtime -e '!launch,sync' -jc "$bin/mem $words"
 equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree cudaSetDevice "
 
 it "-e: a name stands for its versions, and what one taken out does inside is out too"
-run cudatrace -e cuMemAlloc -jc "$bin/mem drvmalloc 3 64"
+replayed cudatrace -e cuMemAlloc -jc "$bin/mem drvmalloc 3 64"
 equal "$(shown)" "cuMemAlloc_v2 cuMemAlloc_v2 cuMemAlloc_v2 "
-run cudatrace -e 'memory,!cudaFree' -jc "$bin/mem malloc 3 64 free 3 drvmalloc 1 64 drvfree 1"
+replayed cudatrace -e 'memory,!cudaFree' -jc "$bin/mem malloc 3 64 free 3 drvmalloc 1 64 drvfree 1"
 equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cuMemAlloc_v2 cuMemFree_v2 "
-run cudatrace -e 'memory,!cudaFree' --tree -jc "$bin/mem malloc 1 64 free 1"
+replayed cudatrace -e 'memory,!cudaFree' --tree -jc "$bin/mem malloc 1 64 free 1"
 equal "$(shown)" "cudaMalloc cuMemAlloc_v2 cuMemFree_v2 "
 
 it "-e says which word it does not know, and which are like it"
@@ -108,7 +108,7 @@ fails 2 "--trace: unknown function or group 'x*y'" cudatrace -e 'memory,x*y'
 fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 
 it "-x shows failures alone, with their names"
-run cudatrace -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
+replayed cudatrace -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
 json 7 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)'
 json 3 '.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel"'
 json 2 '.func == "cudaFree" and .ret != 0'
@@ -116,35 +116,35 @@ json 12 true
 silent
 
 it "-x --tree shows the failed calls at their depth"
-run cudatrace -x --tree -jc "$bin/mem malloc 3 64 fail 2"
+replayed cudatrace -x --tree -jc "$bin/mem malloc 3 64 fail 2"
 json 2 '.func == "cudaMalloc" and .depth == 0'
 json 2 '.func == "cuMemAlloc_v2" and .depth == 1 and .error == "CUDA_ERROR_OUT_OF_MEMORY"'
 json 4 true
 
 it "what is not ready yet has not failed"
-run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -x -jc "$bin/mem malloc 2 64 free 2"
+replayed SIM_FAIL='cuMemFree_v2:*=600' cudatrace -x -jc "$bin/mem malloc 2 64 free 2"
 json 0 true
-run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -e cudaFree -c "$bin/mem malloc 2 64 free 2"
+replayed SIM_FAIL='cuMemFree_v2:*=600' cudatrace -e cudaFree -c "$bin/mem malloc 2 64 free 2"
 lines 2 '= cudaErrorNotReady \(600\)$'
 
 it "-r says how long after the call of the previous line each returned"
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -c "$ahead $bin/mem sync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -c "$ahead $bin/mem sync 3"
 lines 1 '^ *SINCE\(us\) CALL$'
 lines 1 '^ +0\.0 cudaDeviceSynchronize\(\) = 0$'
 lines 2 '^ +[3-9][0-9]{4}\.[0-9] cudaDeviceSynchronize\(\) = 0$'
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$ahead $bin/mem sync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$ahead $bin/mem sync 3"
 json 2 '.since_ns > 30000000 and .since_ns < 300000000'
 json 1 '.since_ns == 0'
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 it "-T says how long each call took, -t when it returned"
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$ahead $bin/mem sync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$ahead $bin/mem sync 3"
 lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} cudaDeviceSynchronize\(\) = 0 <0\.(0[3-9]|[1-9][0-9])[0-9]{4}>$'
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$ahead $bin/mem sync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$ahead $bin/mem sync 3"
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 it "-k has the call stack, from the caller on"
-run cudatrace -k -e cudaMalloc -c "$bin/deep 3 4096"
+replayed cudatrace -k -e cudaMalloc -c "$bin/deep 3 4096"
 lines 3 'cudaMalloc\('
 equal "$(grep -A1 'cudaMalloc(' "$tmp/out" | grep -c '^        int app::grow<int>(unsigned long)+0x')" 3
 silent
@@ -157,7 +157,7 @@ fails 1 "cannot open $tmp/no/file: No such file" cudatrace -o "$tmp/no/file" -c 
 fails 1 "cannot write to /dev/full" cudatrace -o /dev/full -e memory -c "$bin/mem malloc 3 64"
 
 it "--enter: the entry and the return, a line each"
-run cudatrace --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
+replayed cudatrace --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
 lines 23 '> cudaMalloc\(devPtr=0x[0-9a-f]+, size=4096\)$'
 lines 23 '< cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
 grep -v CALL "$tmp/out" | awk '{ if ((NR % 2 ? ">" : "<") != $2) bad = 1 } END { exit bad }' || no "not in turn"
@@ -212,7 +212,7 @@ for option in -o --chrome; do
 	fails 1 "refusing to write to $theirs/name: the file has other hard links" \
 		cudatrace $option "$theirs/name" -c true
 	for round in first second; do
-		run cudatrace $option "$theirs/new" -c true
+		replayed cudatrace $option "$theirs/new" -c true
 		status 0
 	done
 	equal "$(stat -c '%u %a' "$theirs/new")" '0 600'
@@ -233,21 +233,21 @@ json 0 '.at == "return"'
 kill -9 "$pid"
 
 it "--enter --tree shows what is inside as it comes"
-run cudatrace --enter --tree -jc "$bin/mem malloc 1 64 malloc 1 64"
+replayed cudatrace --enter --tree -jc "$bin/mem malloc 1 64 malloc 1 64"
 equal "$(jq -r 'select(.func | test("Alloc|alloc")) | "\(.depth)\(.at)"' "$tmp/out" | tr '\n' ' ')" \
 	"0enter 1enter 1return 0return 0enter 1enter 1return 0return "
 
 it "a call in which its thread ended is shown without a result"
 # killed when it has been in the call for a while, which is where it sleeps
 killed_in="$bin/mem sync 1 & until grep -q nanosleep /proc/\$!/wchan; do sleep .02; done; sleep .2; kill -9 \$!; wait"
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "$killed_in"
+replayed SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "$killed_in"
 lines 1 'runtime cudaDeviceSynchronize\(\) = \? \(thread exited during the call\)$'
 lines 1 'driver    cuCtxSynchronize\(\) = \? \(thread exited during the call\)$'
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "$killed_in"
+replayed SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "$killed_in"
 json 1 '.func == "cudaDeviceSynchronize" and .ret == null and .error == null and .latency_ns > 100000000'
 
 it "a call that was left by longjmp is counted, and hides no later one"
-run env SIM_LATENCY_US=cudaMalloc=200000 cudatrace -e cudaMalloc -jc "$bin/jump 3 5"
+replayed SIM_LATENCY_US=cudaMalloc=200000 cudatrace -e cudaMalloc -jc "$bin/jump 3 5"
 json 5 '.func == "cudaMalloc" and .ret == 0'
 says '3 calls never returned'
 json 1 '.lost == 3'
@@ -268,14 +268,14 @@ END
 echo 'int cudaMalloc(void **, long); int main() { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); }' >"$tmp/main.c"
 ${CC:-cc} -w -O0 -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/nested.c"
 ${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
-run cudatrace --tree -e memory -jc "$tmp/main"
+replayed cudatrace --tree -e memory -jc "$tmp/main"
 status 0
 json 5 '.func == "cudaMalloc" and .depth == 0 and .ret == 0 and .latency_ns > 0'
 json 0 '.func == "cudaFree" and .ret != null'
 says '5 calls never returned'
 
 it "threads and children, each with its own number"
-run cudatrace -e memory -jc "$bin/mem thread '(' malloc 23 64 ')' thread '(' malloc 13 64 ')' join fork '(' malloc 7 64 ')' forkexec '(' malloc 5 64 ')' malloc 3 64"
+replayed cudatrace -e memory -jc "$bin/mem thread '(' malloc 23 64 ')' thread '(' malloc 13 64 ')' join fork '(' malloc 7 64 ')' forkexec '(' malloc 5 64 ')' malloc 3 64"
 json 51 '.func == "cudaMalloc"'
 equal "$(jq -r '"\(.pid) \(.tid)"' "$tmp/out" | sort -u | wc -l)" 5
 equal "$(jq -r .pid "$tmp/out" | sort -u | wc -l)" 3
@@ -303,15 +303,15 @@ json 7 ".func == \"cudaMalloc\" and .pid == $two"
 # ---- What takes seconds
 
 it "at an entry the stack is null: it is taken at the return"
-run cudatrace -jk --enter -e cudaMalloc -c "$bin/mem malloc 23 64"
+replayed cudatrace -jk --enter -e cudaMalloc -c "$bin/mem malloc 23 64"
 json 23 '.at == "enter" and has("stack") and .stack == null'
 json 23 '.at == "return" and .stack[0].sym == "do_malloc"'
-run cudatrace -jk --enter-only -e cudaMalloc -c "$bin/mem malloc 23 64"
+replayed cudatrace -jk --enter-only -e cudaMalloc -c "$bin/mem malloc 23 64"
 json 23 '.at == "enter" and .stack[0].sym == "do_malloc"'
 
 it "--chrome and -o do not write to the same file"
 fails 2 "cudatrace: --chrome ./f: the output goes to the same file" sh -c "cd $tmp && cudatrace -S --chrome ./f -o f -c true"
-run cudatrace -S --chrome /dev/null -o /dev/null -c true
+replayed cudatrace -S --chrome /dev/null -o /dev/null -c true
 status 0
 
 long || leave

@@ -17,3 +17,63 @@ it "an allocation there would be seen"
 run "$tmp/demangle" -a "$tmp/symbols"
 status 0
 json 1 '.allocations > .symbols'
+
+it "symbols of Rust are named as in the source: v0, with generics, closures, back references, constants, Punycode; and legacy"
+grep -v '^#' tests/unit/rust-names.tbl >"$tmp/table"
+cut -f1 "$tmp/table" >"$tmp/symbols"
+"$bin/rust-names" -c <"$tmp/symbols" >"$tmp/out" 2>"$tmp/err"
+lines 73 .
+cut -f2 "$tmp/table" >"$tmp/names"
+cut -f1 "$tmp/out" | diff - "$tmp/names" >"$tmp/differ" || no "$(head -n 4 "$tmp/differ")"
+
+it "libiberty, where it has a name for them, has the same one, but for what it leaves out or escapes"
+awk -F '\t' '$2 != "-" && $1 != $2' "$tmp/out" >"$tmp/differ"
+equal "$(wc -l <"$tmp/differ")" 4
+equal "$(grep -cE "foo.cold|0x123456789abcdef01|'∂'|punycode{000}" "$tmp/differ")" 4
+equal "$(awk -F '\t' '$2 != "-"' "$tmp/out" | wc -l)" 44
+
+it "symbols of the installed Rust have the same names as libiberty's"
+rust=$(rustc --print sysroot 2>/dev/null) && std=$(find "$rust/lib" -name 'libstd-*.so' | head -n 1)
+if [ -n "${std:-}" ]; then
+	nm --format=posix -D "$std" | awk '/^_R/ { print $1 }' | head -n 20011 >"$tmp/symbols"
+	"$bin/rust-names" -c <"$tmp/symbols" >"$tmp/out" 2>"$tmp/err"
+	equal "$(awk -F '\t' '$1 != $2' "$tmp/out" | wc -l)" 0
+else
+	skip "no rustc here"
+fi
+
+it "hostile symbols of Rust take less than 20 ms, and no more than 4 KiB"
+awk 'function times(s, n,   r) { while (n-- > 0) r = r s; return r }
+	BEGIN {
+		print "_RIC0" times("T", 50000)
+		print "_RIC0" times("R", 50000) "h"
+		print "_R" times("Nv", 50000)
+		print "_RINvC00TB5_B5_EE\n_RNvB_0\n_RIB_B_E\n_RXB_B_B_\n_RNvIB_hE0"	# each within itself
+		print "_RMC0FGzzzzzzzzzz_Eu\n_RMIC0FGzzzzzzzzzz_EuEh"			# 2^59 lifetimes
+		print "_RNvC3appu60000_" times("a", 60000)
+		print "_RIC0" times("TB2_B2_E", 1009) "E"
+		print "_RIC0TTTTThEEEEE" times("TB3_B3_B3_B3_B3_B3_B3_B3_E", 1009) "E"
+	}' >"$tmp/symbols"
+"$bin/rust-names" <"$tmp/symbols" >"$tmp/out" 2>"$tmp/err"
+lines 13 .
+lines 1 '^<u8>	-$'
+equal "$(awk 'length($0) > 4096' "$tmp/out" | wc -l)" 0
+[ "$(cat "$tmp/err")" -lt 20000 ] || no "$(cat "$tmp/err") us"
+
+it "functions of a Rust program have their names in stacks as text, JSON and folded, and in profiles"
+run cudamallocsnoop -kjc "$bin/rust 3"
+json 3 '[.stack[].sym][:5] == ["app::has_no_hash(int)","core::fmt::pad","<app::Pool as app::Grow>::grow","app::leak","main"]'
+run cudaleak -qc "$bin/rust 3"
+lines 1 '^        app::leak\+0x'
+lines 1 '^        <app::Pool as app::Grow>::grow\+0x'
+lines 0 '_R|_ZN|\$|17h'
+run cudaleak -q --folded -c "$bin/rust 3"
+lines 1 ';app::leak;<app::Pool as app::Grow>::grow;core::fmt::pad;'
+run cudaleak -q --pprof "$tmp/pprof" -c "$bin/rust 3"
+zcat "$tmp/pprof" >"$tmp/out"
+lines 1 '<app::Pool as app::Grow>::grow'
+
+it "kernels of a Rust program have their names"
+run cudalaunchtop -jqc "$bin/launches called _RINvCs4fqI2P2rA04_3app4fillfE 3 called _ZN3app5scale17h0123456789abcdefE 5"
+json 1 '.kernel == "app::fill::<f32>" and .launches == 3'
+json 1 '.kernel == "app::scale" and .launches == 5'

@@ -116,6 +116,75 @@ run cudamemcpysize -q -c "$bin/mem peerof 7 64 3 5"
 lines 1 '^PtoP, synchronous, device 3 to 5; '
 lines 1 '^         7 '
 
+$CC -DSIM_OWN_HEADERS -O1 -shared -fPIC -Wl,-soname,libcuda-places.so tests/workloads/places_cuda.c -o "$tmp/libcuda-places.so"
+$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -fno-omit-frame-pointer tests/workloads/places.c "$tmp/libcuda-places.so" \
+	"$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib:$tmp" -o "$tmp/places"
+chmod 755 "$tmp"	# for inject, as another user
+# held MEMORY DEVICE COUNT BYTES: of that kind of memory there
+held() { json 1 ".memory == \"$1\" and .device == $2 and .count == $3 and .bytes == $4"; }
+for kind in $command_kinds; do
+	it "memory is where cuMemCreate() locates it, or on the host, whatever device is current: $kind"
+	run cudaleak --attach "$kind" -qjCc "$tmp/places vmm cast"
+	held vmm 1 3 $((6 << 20))
+	held vmm 0 2 $((8 << 20))
+	held vmm null 15 $((56 << 20))
+	json 3 true
+	silent
+
+	it "memory of a pool is where the pool is, also what a graph allocates: $kind"
+	run cudaleak --attach "$kind" -qjCc "$tmp/places pools graph"
+	held pool 1 42 19090
+	held pool null 19 950
+	held pool 0 2 16
+	silent
+done
+
+it "memory of a pool of another process is on an unknown device"
+run cudaleak -qjCc "$tmp/places imported"
+held pool null 3 27
+
+for kind in $command_kinds; do
+	it "a VMM handle of another process is on an unknown device, also when it is mapped: $kind"
+	run cudaleak --attach "$kind" -qjCc "$tmp/places handles"
+	held vmm null 3 0
+	held vmm 1 1 $((2 << 20))
+	json 2 true
+	silent
+done
+
+it "a further reference to memory is on the device of the memory"
+run cudamallocsnoop -qjc "$tmp/places handles"
+json 3 '.func == "cuMemImportFromShareableHandle" and .device == null'
+json 1 '.func == "cuMemCreate" and .device == 1'
+json 2 '.func == "cuMemRetainAllocationHandle" and .device == 1'
+
+it "--device says how much memory it left out as its device is not known"
+for t in cudaleak cudamallocsnoop; do
+	run "$t" --device 1 -qjc "$tmp/places handles imported"
+	says 'left out 6 calls whose device is not known'
+	json 0 '.device != 1'
+done
+
+it "cudamallocsnoop, the exporter and --device have memory where it is, too"
+run cudamallocsnoop -qjc "$tmp/places vmm pools"
+json 44 '.func and .device == 1'
+json 32 '.func and .device == null'
+run cudamallocsnoop --device 1 -qjc "$tmp/places vmm pools"
+json 44 '.func'
+run cudaexporter --once -c "$tmp/places vmm pools"
+lines 1 '^cuda_memory_allocated_bytes_total\{.*device="1",memory="vmm"\} 6291456$'
+lines 1 '^cuda_memory_allocated_bytes_total\{.*device="none",memory="vmm"\} 58720256$'
+lines 1 '^cuda_memory_allocated_bytes_total\{.*device="1",memory="pool"\} 16090$'
+
+it "streams of green and execution contexts are on the device of those, with memory and launches in them"
+run cudatrace -qj -e launch -c "$tmp/places green"
+json 28 '.device == 1'
+json 28 true
+run cudalaunchtop -qjc "$tmp/places green"
+json 1 '.device == 1 and .launches == 28'
+run cudaleak -qjCc "$tmp/places green"
+held pool 1 7 700
+
 it "--device selects calls, and copies between devices by either end"
 words="setdevice 2 launch 3 copy 5 64 h2d sync 7 malloc 11 64 setdevice 4 launch 13 copy 17 64 h2d sync 19"
 words="$words malloc 23 64 peerof 29 64 6 2"
@@ -348,6 +417,129 @@ calls_on 5 23 cudaMemcpy
 calls_on 5 29 cudaDeviceSynchronize
 json 126 .func
 silent
+
+# traced FUNCTION DEVICE N...: so many calls of the function were on that device, or null, and no others
+traced() {
+	func=$1
+	shift
+	while [ $# -gt 0 ]; do
+		json "$2" ".func == \"$func\" and .device == $1"
+		rest=$((${rest:-0} + $2))
+		shift 2
+	done
+}
+# … and no other calls than these
+no_others() {
+	json "$rest" .func
+	rest=0
+}
+
+rest=0
+for kind in $command_kinds; do
+	it "cudatrace: a prefetch is on the device to which it goes, on none if that is the host; advice by its location: $kind"
+	run cudatrace --attach "$kind" -qj -e '*Prefetch*,*Advise*' -c "$tmp/places managed"
+	traced cudaMemPrefetchAsync 1 7 null 3
+	traced cuMemPrefetchAsync_v2 1 5 null 2
+	traced cuMemPrefetchAsync 1 11 null 13
+	traced cudaMemAdvise 1 17 null 3 0 19
+	traced cuMemAdvise 1 2 null 5
+	no_others
+	silent
+
+	it "cudatrace: a batch is on the device of all of its places, or of its stream: $kind"
+	run cudatrace --attach "$kind" -qj -e '*Batch*' -c "$tmp/places batches"
+	traced cudaMemPrefetchBatchAsync 1 10 null 8
+	traced cudaMemDiscardBatchAsync 1 11
+	traced cuMemDiscardAndPrefetchBatchAsync 1 13
+	no_others
+	silent
+
+	it "cudatrace: a copy between devices is on that of its source: $kind"
+	run cudatrace --attach "$kind" -qj -e '*Peer*' -c "$tmp/places copies"
+	traced cudaMemcpyPeer 1 3
+	traced cudaMemcpyPeerAsync 0 5
+	traced cudaMemcpy3DPeer 1 7
+	traced cudaMemcpy3DPeerAsync 0 11
+	no_others
+	silent
+
+	it "cudatrace: memory and pools are where a call has them: $kind"
+	run cudatrace --attach "$kind" -qj -e 'cuMemCreate,cuMulticastCreate,*FromPoolAsync,*MemPool*' \
+		-c "$tmp/places vmm cast pools imported"
+	traced cuMemCreate 1 3 0 2 null 13
+	traced cuMulticastCreate null 2
+	traced cuMemAllocFromPoolAsync 1 28 null 22 0 2
+	traced cudaMallocFromPoolAsync 1 13
+	traced cuMemPoolCreate 1 1 null 1 0 1
+	traced cudaMemPoolCreate 1 1
+	traced cuDeviceGetDefaultMemPool 1 1 0 1
+	traced cuMemPoolImportFromShareableHandle null 1
+	no_others
+	silent
+
+	it "cudatrace: so are calls that the table of the tools' functions has not: $kind"
+	run cudatrace --attach "$kind" -qj -e 'cudaStreamAddCallback,cudaMemPoolTrimTo,cudaDeviceGetAttribute,cudaMemSetMemPool' \
+		-c "$tmp/places others"
+	traced cudaStreamAddCallback 1 3
+	traced cudaMemPoolTrimTo 1 5
+	traced cudaDeviceGetAttribute 1 7
+	traced cudaMemSetMemPool 1 11
+	no_others
+	silent
+done
+
+it "cudatrace: only questions about a device are no use of it"
+run cudatrace -q -e cudaDeviceGetAttribute,cudaFree,cudaDeviceGetDefaultMemPool -c "$tmp/places others"
+lines 0 DEVICE
+lines 7 cudaDeviceGetAttribute
+
+it "cudatrace: prefetches in summaries and timelines"
+run cudatrace -qjS -e '*Prefetch*' -c "$tmp/places managed"
+json 1 '.func == "cuMemPrefetchAsync" and .device == 1 and .calls == 11'
+json 1 '.func == "cuMemPrefetchAsync" and .device == null and .calls == 13'
+run cudatrace -qS -e '*Prefetch*' --device 1,60 -c "$tmp/places managed"
+lines 1 ' 11 +1 cuMemPrefetchAsync$'
+lines 1 ' 23 +total$'
+run cudatrace --chrome "$tmp/trace.json" -e '*Prefetch*' -c "$tmp/places managed"
+equal "$(jq '[.[] | select(.name == "cuMemPrefetchAsync" and .args.on_device == null)] | length' "$tmp/trace.json")" 13
+
+it "cudatrace: a prefetch of the runtime with that of the driver inside is one, on one device"
+run cudatrace -qj --tree -e '*Prefetch*' -c "$tmp/places managed"
+traced cudaMemPrefetchAsync 1 7 null 3
+traced cuMemPrefetchAsync_v2 1 12 null 5
+json 10 '.func == "cuMemPrefetchAsync_v2" and .depth == 1'
+rest=0
+
+# the runtime of CUDA 11, 12 and 13, as a library and linked in
+for major in 11 12 13; do
+	mkdir -p "$tmp/$major"
+	echo "libcudart.so.$major { global: *; };" >"$tmp/$major/map"
+	$CC -DMAJOR=$major -DRUNTIME -shared -fPIC -Wl,-soname,libcudart.so.$major -Wl,--version-script="$tmp/$major/map" \
+		tests/workloads/forms.c -o "$tmp/$major/libcudart.so.$major"
+	$CC -DMAJOR=$major -DPROGRAM tests/workloads/forms.c "$tmp/$major/libcudart.so.$major" -Wl,-rpath,"$tmp/$major" -o "$tmp/forms-$major"
+	$CC -DMAJOR=$major -rdynamic tests/workloads/forms.c -o "$tmp/linked-$major"
+done
+forms() {
+	traced cudaMemPrefetchAsync 1 7 null 3
+	traced cudaMemAdvise 1 5
+	traced cudaMemcpyBatchAsync 1 11
+	no_others
+	case $1 in
+	13) json 7 '.func == "cudaMemPrefetchAsync" and .args.location.id == 1' ;;
+	*) json 7 '.func == "cudaMemPrefetchAsync" and .args.dstDevice == 1' ;;
+	esac
+	silent
+}
+for major in 11 12 13; do
+	for kind in $command_kinds; do
+		it "cudatrace: the devices and streams of functions as the runtime of CUDA $major has them: $kind"
+		run cudatrace --attach "$kind" -qj -e '*Prefetch*,*Advise*,*Batch*' -c "$tmp/forms-$major"
+		forms $major
+	done
+	it "… also if that runtime is linked in: $major"
+	run cudatrace -qj -e '*Prefetch*,*Advise*,*Batch*' -c "$tmp/linked-$major"
+	forms $major
+done
 
 it "cudatrace: a call that chooses a device is on the one before, with the calls inside"
 run cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"

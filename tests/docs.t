@@ -291,16 +291,24 @@ sed -n '1,20p' README.md >"$tmp/out"
 lines 1 '^sudo make demo'
 lines 1 '^sudo make check'
 
-it "each file that README.md, HACKING.md and others name exists"
-# shellcheck disable=SC2016 # as it stands in the text
-grep -ohE '`[a-z]+/[A-Za-z0-9_./-]+`' ./*.md scripts/templates/README.md docs/*.md | tr -d '\140' |
-	grep -v 'TOOL\|NAME' >"$tmp/names"
+it "each file that README.md, HACKING.md and others name exists, also in a drawing or a command"
+# docs/compared.md names files of others; the two tools are made by the examples of scripts/templates/README.md
+grep -ohE '(^|[^][A-Za-z0-9_./$}-])[a-z]+/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' ./*.md scripts/templates/README.md docs/[!c]*.md docs/cost.md docs/cuda*.md |
+	sed 's/^[^a-z]//' | grep -E '^(arch|bpf|common|debian|docs|etc|examples|gpu|man|scripts|tests|tools)/' |
+	grep -v 'TOOL\|NAME\|cudamemsetsnoop\|cudaxbytes\|^tests/x.h$' | sort -u >"$tmp/names"
+[ "$(wc -l <"$tmp/names")" -gt 100 ] || no "they name few"
 while read -r f; do
-	case $f in
-	build/*) ;;
-	*) [ -e "$f" ] || no "$f" ;;
-	esac
+	# shellcheck disable=SC2086 # a pattern names what it matches
+	set -- $f
+	[ -e "$1" ] || [ -e "$O/$f" ] || no "$f"
 done <"$tmp/names"
+
+it "README.md, CONTRIBUTING.md, HACKING.md and the Makefile have one figure for what \`make check\` takes"
+# shellcheck disable=SC2016 # as it stands in the text
+sed -nE 's/.*[ `]make check[ `].*[, ]([a-z]+) minutes([ .;,].*|$)/\1/p; s/^\| `make check` .* ([0-9]+) \|$/\1/p' \
+	README.md CONTRIBUTING.md HACKING.md Makefile | sed 's/^ten$/10/; s/^eleven$/11/' >"$tmp/out"
+lines 4 "^$(head -n 1 "$tmp/out")$"
+lines 4 ''
 
 it "each function that HACKING.md, docs/architecture.md and docs/mutants.md name is in the sources"
 # as the compiler reads them: a comment may be as old as the text.  increase() is Prometheus's

@@ -22,7 +22,7 @@ page() {
 ranks() { sed -n 's/^ready //p' "$tmp/ready" | tail -n 1 | tr ' ' ,; }
 
 # shows N REGEX: as is, of the file that the exporter writes
-shows() { why=; is "$1" "$2" "$tmp/page"; [ -z "$why" ]; }
+shows() { succeeds is "$1" "$2" "$tmp/page"; }
 
 # watches: the ranks' page in $tmp/page
 watches() { tool cudaexporter --textfile "$tmp/page" --interval 1 -p "$(ranks)"; }
@@ -57,6 +57,14 @@ for kernels in '--kernels 100' ''; do
 	page '2 init graph 3 10 nest 5 launch 7 sync destroy' $kernels
 	is 630 '^cuda_nccl_operations_total'
 	is 14 '^cuda_launches_total'
+done
+
+it "the launches of a graph of many operations count them exactly"
+page '2 init graph 101 11 launch 7 sync destroy'
+is 4242 '^cuda_nccl_operations_total'
+for rank in 0 1; do
+	is 707 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"2\",function=\"ncclAllReduce\""
+	is 31108 "^cuda_nccl_bytes_total.*rank=\"$rank\",nranks=\"2\",function=\"ncclSend\""
 done
 
 it "what NCCL allocates, frees and waits for in its calls counts as before; a communicator that is not to be read is unknown"

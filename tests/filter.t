@@ -60,7 +60,7 @@ else
 	for filter in "--cgroup /cbt$$" "--cgroup $group/below" "--cgroup $(stat -c %i "$group")" "--container $short" \
 		"--container $id" '--cgroup /'; do
 		# shellcheck disable=SC2086 # words
-		run cudamallocsnoop $filter -jc "$inside; $bin/mem malloc 19 128"
+		replayed cudamallocsnoop $filter -jc "$inside; $bin/mem malloc 19 128"
 		json 23 '.op == "alloc" and .size == 64'
 		[ "$filter" = '--cgroup /' ] || json 23 true
 	done
@@ -92,23 +92,23 @@ fails 1 "not a container ID" cudamallocsnoop --container web -c true
 slow="env SIM_LATENCY_US=cuMemAlloc_v2=20000,cuCtxSynchronize=20000 $bin/mem malloc 5 64 free 5 sync 7 streamsync 3"
 
 it "--slower leaves out quick calls"
-run cudamallocsnoop --slower 10000 -jc "$slow"
+replayed cudamallocsnoop --slower 10000 -jc "$slow"
 json 5 '.op == "alloc" and .latency_ns >= 20000000'
 json 5 true
-run cudatrace --slower 10ms -jc "$slow"
+replayed cudatrace --slower 10ms -jc "$slow"
 json 12 '.latency_ns >= 20000000'
 json 12 true
-run cudasynclatency --slower 10ms -jc "$slow"
+replayed cudasynclatency --slower 10ms -jc "$slow"
 json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7'
 json 1 '.type == "waits"'
 json 1 '.type == "thread" and .waits == 7'
-run env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000 cudamemcpysize --slower 10ms -jc "$bin/mem copy 7 64 h2d copy 5 64 d2h"
+replayed SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000 cudamemcpysize --slower 10ms -jc "$bin/mem copy 7 64 h2d copy 5 64 d2h"
 json 1 '.direction == "HtoD" and .count == 1 and .bytes == 64'
 json 1 true
 
 it "-n stops after so many calls"
 for t in cudamallocsnoop cudatrace; do
-	run $t -n 11 -jc "$bin/mem malloc 23 64"
+	replayed $t -n 11 -jc "$bin/mem malloc 23 64"
 	status 0
 	json 11 '.func == "cudaMalloc"'
 	json 11 true

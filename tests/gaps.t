@@ -141,7 +141,7 @@ says '1 runs on the GPU: their calls are not known'
 
 it "--gaps refuses what it has no rows for"
 for option in --graphs -P --per-stream -x '--sample 100ms/1s' -f '-s name'; do
-	run cudalaunchtop --gaps $option -c true
+	replayed cudalaunchtop --gaps $option -c true
 	status 2
 	says '--gaps cannot be combined with'
 done

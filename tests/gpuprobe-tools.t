@@ -166,7 +166,7 @@ printf '%s\n' 'hello 1 a' 'hello 1 a' | wrong 'it greeted twice'
 printf '%s\n' 'hello 1 a' 'bye' 'image 0 90 1 3 0' | wrong 'data after its end'
 printf '%s\n' 'hello 1 a' 'frame 3 7' 'bytes 7' | wrong 'protocol error: image of a wrong size'
 printf '%s\n' 'hello 1 a' 'image 99 90 1 3 0' | wrong 'protocol error: image with an unknown status'
-printf '%s\n' 'hello 1 a' 'frame 4 40' 'bytes 40' | wrong 'its modules are not 1, 2'
+printf '%s\n' 'hello 1 a' 'frame 4 40' 'bytes 40' | wrong 'its modules are not 1, 2 ...'
 printf '%s\n' 'hello 1 a' 'module 1 7 2 16 8192 0 1 0' 'S 0 0:0 f load global ld 4' . |
 	wrong "a module's table has another number of sites than the module"
 printf '%s\n' 'hello 1 a' 'module 1 7 1 16 8192 0 1 0' 'S 5 0:0 f load global ld 4' . | wrong ''
@@ -242,6 +242,34 @@ it "the library is loaded after those of LD_PRELOAD, in the command alone"
 LD_PRELOAD=libc.so.6 run cudamemtime -qc "echo \$LD_PRELOAD; env | grep -c ^CUDA_BPF_TOOLS_GPUPROBE=cuda-bpf-tools-"
 lines 1 '^libc\.so\.6:/.*/libcudagpuprobe\.so$'
 lines 1 '^1$'
+
+# gpuprobed COMMAND...: 997 elements are 32 warps, 3 times
+gpuprobed() {
+	run env SIM_KERNELS=1 ASAN_OPTIONS=detect_leaks=0 "$@"
+	status 0
+	rows
+	json 1 '.op == ".entry" and .count == 96'
+	json 1 '.type == "images" and .images == 1'
+}
+for which in thread address; do
+	it "a program with -fsanitize=$which"
+	if $CC -D_GNU_SOURCE -O1 -w -iquote "arch/$machine" -fsanitize=$which \
+		-isystem "${CUDA:-/usr/local/cuda}/include" -o "$tmp/sanitized" \
+		tests/workloads/gpuprobed.c "$lib/libcuda.so.1" -Wl,-rpath,"$lib" -pthread -ldl \
+		2>"$tmp/cc"; then
+		gpuprobed cudamemtime -qjc "$tmp/sanitized end tests/ptx/nvcc-vadd.ptx return"
+	else
+		skip "no such sanitizer here"
+	fi
+done
+
+it "a program with jemalloc or tcmalloc preloaded"
+for allocator in jemalloc.so.2 tcmalloc_minimal.so.4; do
+	file=/usr/lib/$(cc -dumpmachine)/lib$allocator
+	[ -e "$file" ] || { skip "no $file: run scripts/setup test"; continue; }
+	gpuprobed env LD_PRELOAD="$file" cudamemtime -qjc \
+		"$bin/gpuprobed end tests/ptx/nvcc-vadd.ptx return"
+done
 
 it "a command that loads nothing is said to, with status 1; its own failure goes before that"
 fails 1 'the command loaded no CUDA images' cudamemtime -c true

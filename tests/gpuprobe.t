@@ -160,10 +160,41 @@ status 19
 run env LD_PRELOAD="$O/libcudagpuprobe.so" "$gpuprobed" end $vadd exit
 status 19
 
+it "a tool that sends its request byte by byte holds the program up for a second"
+python=$(PATH=/usr/bin:/bin command -v python3)
+"$python" - gpuprobe-slow-$$ >"$tmp/slow" <<-'END2' & slow=$!
+	import socket, struct, sys, time
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+	s.bind("\0" + sys.argv[1])
+	s.listen(8)
+	print("ready", flush=True)
+	c, _ = s.accept()
+	c.send(struct.pack("II", 1, 4096))
+	try:
+	    for i in range(100):
+	        c.send(b"\0")
+	        time.sleep(.3)
+	except OSError:
+	    pass
+END2
+until_true grep -q ready "$tmp/slow"
+began=$(date +%s)
+run env LD_PRELOAD="$O/libcudagpuprobe.so" CUDA_BPF_TOOLS_GPUPROBE=gpuprobe-slow-$$ \
+	"$gpuprobed" end $vadd exit
+status 19
+took=$(($(date +%s) - began))
+[ $took -le 5 ] || no "it took $took s"
+kill $slow 2>/dev/null
+wait $slow
+
 it "only a tool of the same user, or root's, is believed"
 if [ "$(id -u)" = 0 ]; then
 	chmod 711 "$tmp"; mkdir -m 777 "$tmp/other"
-	for user in 65534 0; do
+	# of another user, of root, and of another user where users are not mapped
+	for user in 65534 0 1001; do
+		namespace=
+		[ $user -ne 1001 ] || namespace="setpriv --reuid 1000 --clear-groups unshare -U"
+		[ -z "$namespace" ] || $namespace true 2>/dev/null || continue
 		rm -f "$tmp/other"/*
 		# shellcheck disable=SC2016 # for the shell that runs it
 		setpriv --reuid $user --clear-groups "$bin/gpuprobe-receive" "$probe" "$tmp/other/out" sh -c \
@@ -171,8 +202,8 @@ if [ "$(id -u)" = 0 ]; then
 			while [ ! -e "$1/done" ]; do sleep 0.05; done' sh "$tmp/other" &
 		listener=$!
 		for _ in $(seq 200); do [ ! -e "$tmp/other/name" ] || break; sleep 0.05; done
-		run env LD_PRELOAD="$O/libcudagpuprobe.so" CUDA_BPF_TOOLS_GPUPROBE="$(cat "$tmp/other/name")" \
-			"$gpuprobed" end $vadd exit
+		run $namespace env LD_PRELOAD="$O/libcudagpuprobe.so" \
+			CUDA_BPF_TOOLS_GPUPROBE="$(cat "$tmp/other/name")" "$gpuprobed" end $vadd exit
 		status 19
 		: >"$tmp/other/done"
 		wait $listener

@@ -302,6 +302,20 @@ else
 	skip "no bpftool here"
 fi
 
+it "a graph of 40,009 nodes is followed, its executable graph shares them until one changes"
+run cudalaunchtop -jc "$bin/graphs begin launch a 40009 end make replay 5 destroy"
+ran a 200045 200045
+json 1 true
+silent
+for layer in '' driver; do
+	run cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 make replay 5 node c 1 replay 7 make \
+		set 0 c replay 11 make enable 1 0 replay 13 make replay 2"
+	# 12 of a a b b b, 11 of c a b b b c, 13 of a b b b c, 2 of a a b b b c
+	ran a 52 52
+	ran b 114 114
+	ran c 37 37
+done
+
 it "more than 4,096 graphs of a process are not followed, and that is said"
 run cudalaunchtop -jc "$bin/graphs begin launch b 3 end make many 4100 make replay 5 begin launch c 2 end make replay 7"
 json 2 '.kind == "graph"'
@@ -313,3 +327,9 @@ $(yes child | head -n 223 | tr '\n' ' ') make replay 3 create node b 2 make repl
 json 1 '.kind == "graph" and .launches == 3'
 ran b 10 10
 says 'nodes of graphs not followed: more than 4096 graphs or 65536 nodes in a process, or'
+
+it "records that a tool has no time for when it ends are those of named processes, most first"
+run "$bin/late" 1009 13
+status 0
+says ': 1022 records not handled: there was no time after the signal (process '
+grep -qE ' \(process [0-9]+ \(late\): 1009, 1 \([^)]+\): 13\)$' "$tmp/err" || no "$(cat "$tmp/err")"

@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 END
 cp /bin/true "$tmp/one"
 cp /bin/false "$tmp/other"
-${CC:-cc} -std=gnu11 -w -iquote common "$tmp/swap.c" common/proc/proc.c common/proc/proc_root.c -o "$tmp/swap"
+${CC:-cc} -std=gnu11 -w -iquote common "$tmp/swap.c" common/proc/proc.c common/proc/proc_root.c common/proc/living.c -o "$tmp/swap"
 run "$tmp/swap" "$tmp/one" "$tmp/other"
 status 0
 
@@ -184,13 +184,13 @@ int main(int argc, char **argv)
 	return !(!whole && half == -ESRCH && seen < MANY / 2);
 }
 END
-${CC:-cc} -std=gnu11 -iquote common "$tmp/ends.c" common/proc/proc.c common/proc/proc_root.c -o "$tmp/ends"
+${CC:-cc} -std=gnu11 -iquote common "$tmp/ends.c" common/proc/proc.c common/proc/proc_root.c common/proc/living.c -o "$tmp/ends"
 run "$tmp/ends" /bin/true
 status 0
 
 # ---- Text that a program chose: its name, its directory and libraries, its kernels
 
-evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\\"')
+evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\342\200\213\357\273\277\302\255\363\240\201\201\\"')
 mkdir -p "$tmp/$evil/bin" "$tmp/$evil/lib"
 cp "$bin/mem" "$bin/nccl" "$tmp/$evil/bin"
 cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libnccl.so.2" "$tmp/$evil/lib"
@@ -206,7 +206,7 @@ of_hang='SIM_NCCL_STUCK=1 exec "$EVIL/bin/nccl" 1 rename "$COMM" init watchdog a
 # clean: neither output has what a terminal acts upon
 clean() {
 	cat "$tmp/out" "$tmp/err" >"$tmp/both"
-	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$tmp/both" ||
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f\xad]|\xe2\x80[\xae\x8b-\x8f]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xf3\xa0' "$tmp/both" ||
 		no "$*: control characters"
 	[ -s "$tmp/out" ] || no "$*: no output"
 }
@@ -229,6 +229,13 @@ escaped() {
 	[ "$form" = json ] || return
 	jq -e . "$tmp/out" >/dev/null 2>"$tmp/jq" || no "$*: $(head -c 200 "$tmp/jq")"
 }
+
+it "characters without a width are escaped, and are what they were to who reads JSON"
+run cudamallocsnoop -c "exec $bin/mem rename $(printf 'a\342\200\215b\363\240\201\201c') malloc 3 64"
+lines 3 '^[0-9]+ +a\\xe2\\x80\\x8db\\xf3\\xa0\\x81\\x81c '
+run cudamallocsnoop -jc "exec $bin/mem rename $(printf 'a\342\200\215b\363\240\201\201c') malloc 3 64"
+lines 3 '"comm":"a\\u200db\\udb40\\udc41c"'
+json 3 '.comm == "a\u200db\udb40\udc41c"'
 
 for t in tools/*.c; do
 	t=$(basename "$t" .c)
@@ -261,7 +268,7 @@ done
 for t in cudatrace ${LONG:+cudaleak cudamallocsnoop cudamemcpysize cudasynclatency cudalaunchtop}; do
 	it "$t --list escapes the names of libraries, as text and as JSON"
 	escaped text --list
-	grep -qF 'd\x1b]0;x\x07\012\xc2\x9b\xe2\x80\xae\"/lib' "$tmp/out" || no "--list: no such file"
+	grep -qF 'd\x1b]0;x\x07\012\xc2\x9b\xe2\x80\xae\xe2\x80\x8b\xef\xbb\xbf\xc2\xad\xf3\xa0\x81\x81\"/lib' "$tmp/out" || no "--list: no such file"
 	escaped json --list -j
 	jq -e --slurp 'any(.file == env.MAPPED + "/lib/libcuda.so.1")' "$tmp/out" >/dev/null || no "--list -j: no such file"
 done
@@ -279,6 +286,7 @@ OTHER='setpriv --reuid 65534 --regid 65534 --clear-groups' VICTIM='setpriv --reu
 
 # hoard WORD [N]: starts it, so that it is probed; hoarded: lets it go, and waits until it has done all
 hoard() {
+	: >"$tmp/hoarded"	# an earlier one was ready
 	# shellcheck disable=SC2086 # words
 	$OTHER "$tmp/hoard/hoard" "$@" >"$tmp/hoarded" & hoarder=$!
 	pids="$pids $hoarder"

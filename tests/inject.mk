@@ -6,7 +6,7 @@ T_INJECT := $(patsubst $(T_DIR)/workloads/%,%,$(basename $(wildcard $(addprefix 
 T_INJECT_O := $(T_INJECT:%=$(T_OBJ)/workloads/%.o)
 T_INJECT_LIBS := $(T_LIB)/libinject-plugin.so $(T_LIB)/libinject-other.so $(T_LIB)/libinject-preload.so
 T_ECHO := $(T_LIB)/echo/libcudart.so.13
-T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_registers inject_registers-now inject_hostile inject_rights \
+T_INJECT_BINS := inject inject-now inject-noplt inject-nopie inject-static inject_registers inject_registers-now inject_hostile inject_rights resident_hostile \
 	contained
 TEST_FILES += $(addprefix $(T_BIN)/,$(T_INJECT_BINS) each) $(T_INJECT_LIBS) $(T_ECHO) $(T_LIB)/each-calls.so
 
@@ -47,8 +47,8 @@ $(T_BIN)/inject_registers $(T_BIN)/inject_registers-now: $(T_OBJ)/workloads/inje
 $(T_BIN)/contained: $(T_OBJ)/workloads/contained.o | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS)
 
-$(T_OBJ)/workloads/inject_hostile.o: T_CFLAGS += -iquote common
+$(T_OBJ)/workloads/inject_hostile.o $(T_OBJ)/workloads/resident_hostile.o: T_CFLAGS += -iquote common
 $(T_BIN)/inject_rights: $(T_OBJ)/workloads/inject_rights.o | $(T_BIN) $(T_LIBCUDA) $(T_CUDART)
 	$(Q)$(CC) -o $@ $< $(T_RPATH) $(TEST_LDFLAGS) -pthread -ldl
-$(T_BIN)/inject_hostile: $(T_OBJ)/workloads/inject_hostile.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+$(T_BIN)/inject_hostile $(T_BIN)/resident_hostile: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) $(TEST_LDFLAGS) -pthread -ldl

@@ -1,13 +1,22 @@
 # shellcheck shell=sh
 # Includes, what a header needs, how many tools use a file, and where variables are, against tests/layout.rooms.
 
-tab=$(printf '\t')
-
 # rows N: the rows of tests/layout.rooms with N columns, without space around |
 rows() { sed 's/^#.*//; s/ *| */|/g; s/ *$//' tests/layout.rooms | awk -F'|' -v n="$1" 'NF == n'; }
 
-# rooms: "ROOM WORD..." for each room: what it may include
-rooms() { rows 3 | awk -F'|' '{ gsub(/,/, ""); sub(/^common\//, ""); print $1, $3 }' | sed 's/ $//'; }
+# rooms: "ROOM WORD..." for each room: what it may include, with the full names of rooms
+rooms() {
+	rows 3 | awk -F'|' '{ gsub(/,/, ""); if ($1 ~ /^common\//) common[substr($1, 8)]; room[NR] = $1; may[NR] = $3 }
+		END {
+			for (r = 1; r <= NR; r++) {
+				n = split(may[r], word, " ")
+				line = room[r]
+				for (i = 1; i <= n; i++)
+					line = line " " (word[i] in common ? "common/" word[i] : word[i])
+				print line
+			}
+		}'
+}
 
 # includes FOLDER...: "FILE INCLUDED" for each #include "..." there
 includes() {
@@ -16,53 +25,70 @@ includes() {
 }
 
 rooms >"$tmp/rooms"
-includes common tools bpf >"$tmp/includes"
+includes common tools bpf gpu arch/*/machine >"$tmp/includes"
 
-it "tests/layout.rooms has every room, and no others"
+it "tests/layout.rooms has every room, and no others; each row is one of its two tables"
 {
-	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/resident tools/gpuprobe tools/gputime tools/TOOL.c tools/TOOL
+	find common -mindepth 1 -type d
+	find bpf gpu -type d
+	for d in tools/*/; do [ -e "${d%/}.c" ] || echo "${d%/}"; done
+	printf '%s\n' tools/TOOL.c tools/TOOL arch/ARCH/machine
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
+awk -F'|' '!/^#/ && NF && NF != 2 && NF != 3 { print "row: " $0 }' tests/layout.rooms >"$tmp/out"
+# what a room may include is a room, or a header
+awk '{ for (i = 2; i <= NF; i++) print $i }' "$tmp/rooms" | sort -u | while read -r w; do
+	[ "$w" = common ] || [ -e "common/$w" ] || grep -q "^$w\( \|$\)" "$tmp/rooms" || echo "no such room or header: $w"
+done >>"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
-it "no room includes what tests/layout.rooms does not allow"
-# what is built stands in no folder; a tool's own parts and bpf/lib are rooms of their own
-while read -r file what; do
-	case $what in
-	machine/*) continue ;;	# of arch/ARCH, for all
-	*/*) of=${what%/*} ;;
-	*.def | *.ptx.h | *.pb-c.h | revision.h) continue ;;
-	*.skel.h) stem=${file##*/} && [ "$what" != "${stem%.c}.skel.h" ] || continue; of=$what ;;
-	*) of=$what ;;
-	esac
-	case $file in
-	common/*) room=${file#common/} room=${room%/*} tool= ;;
-	bpf/userspace/*) room=bpf/userspace tool= ;;
-	bpf/*) room=${file%/*} tool= ;;
-	tools/inject/*) room=tools/inject tool= ;;
-	tools/resident/*) room=tools/resident tool= ;;
-	tools/gpuprobe/*) room=tools/gpuprobe tool= ;;
-	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
-	tools/*) room=tools/TOOL.c tool=${file#tools/} tool=${tool%.*} ;;
-	esac
-	case $of in
-	generated) case $what in *.bpf.h) of=bpf/generated ;; esac ;;
-	lib) of=bpf/lib ;;
-	gpuprobe) of=tools/gpuprobe ;;
-	inject) of=tools/inject ;;
-	resident) of=tools/resident ;;
-	userspace) of=bpf/userspace ;;
-	"$tool") of=tools/TOOL ;;
-	esac
-	[ "$of" != "$room" ] || continue
-	all=-
-	[ ! -d "common/$of" ] || all=common
-	echo "$room $of $what $all $file"
-done <"$tmp/includes" >"$tmp/across"
-awk 'NR == FNR { for (i = 2; i <= NF; i++) may[$1, $i]; next }
-	!(($1, $2) in may || ($1, $3) in may || ($1, $4) in may) { print $5 ": " $3 }' "$tmp/rooms" "$tmp/across" >"$tmp/out"
+it "a folder's name in an #include is that of one folder"
+# the compiler searches these, whichever comes first
+for root in common tools bpf gpu arch/*; do
+	find "$root" -mindepth 2 -name '*.h' | sed -E "s|/[^/]*$||; s|^arch/[^/]*|arch/ARCH|; s|.*/|& |; s|(.*) (.*)|\2 \1\2|"
+done | sort -u >"$tmp/homes"
+cut -d' ' -f1 "$tmp/homes" | uniq -d | grep -f - -w "$tmp/homes" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
+it "no room includes what tests/layout.rooms does not allow, and each room has files that were checked"
+# what is built stands in no folder
+grep -vE ' (\w+\.def|\w+\.ptx\.h|\w+\.pb-c\.h|revision\.h)$' "$tmp/includes" | awk '
+	function room(folder) {
+		sub(/^arch\/[^\/]*/, "arch/ARCH", folder)
+		return folder == "tools" ? "tools/TOOL.c" : folder ~ /^tools\// && !(folder in rooms) ? "tools/TOOL" : folder
+	}
+	function tool(path) { sub(/^tools\//, "", path); sub(/[\/.].*/, "", path); return path }
+	FILENAME == ARGV[1] { rooms[$1]; for (i = 2; i <= NF; i++) may[$1, $i]; next }
+	FILENAME == ARGV[2] { home[$1] = $2; next }
+	{
+		from = $1; sub(/\/[^\/]*$/, "", from); from = room(from)
+		checked[from]; files++
+		stem = $1; sub(/.*\//, "", stem); sub(/\..*/, "", stem)
+		if ($2 == stem ".skel.h")
+			next
+		folder = $2; sub(/\/[^\/]*$/, "", folder)
+		if (!(folder in home)) { print $1 ": " $2; next }
+		to = room(home[folder])
+		allowed = from == to || (from, to) in may || (from, $2) in may || to ~ /^common\// && (from, "common") in may ||
+			to == "arch/ARCH/machine"
+		if (!allowed || to == "tools/TOOL" && tool($1) != tool(home[folder]))
+			print $1 ": " $2
+	}
+	END {
+		if (files < 1000)
+			print "only " files + 0 " includes"
+		for (r in rooms)
+			if (!(r in checked))
+				print "nothing was checked of " r
+	}' "$tmp/rooms" "$tmp/homes" - >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
-[ "$(wc -l <"$tmp/across")" -gt 300 ] || no "there are few includes"
+
+it "each header has the include guard of its name: ROOM_X_H, elsewhere FOLDER_X_H"
+find common tools bpf gpu arch tests examples -name '*.h' ! -path 'tests/data/*' | while read -r h; do
+	want=$(echo "$h" | sed -E 's/^(common|tools|bpf|gpu|arch\/[^/]*)\///' | tr 'a-z./-' 'A-Z___')
+	[ "$(grep -m 2 -E '^# *(ifndef|define) ' "$h" | tr '\n' ' ')" = "#ifndef $want #define $want " ] || echo "$h: not $want"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "all machines have the same headers and sources"
 (cd arch/x86 && find . -name '*.[chS]' | sort) >"$tmp/x86"
@@ -73,7 +99,7 @@ done
 it "no files include each other in a circle, and no rooms"
 # a .c file stands with its header
 awk 'function unit(f) { sub(/\.[ch]$/, "", f); return f }
-	{ for (i = split("common tools bpf", in_, " "); i; i--) if ((getline line < (in_[i] "/" $2)) > 0) {
+	{ for (i = split("common tools bpf gpu", in_, " "); i; i--) if ((getline line < (in_[i] "/" $2)) > 0) {
 		close(in_[i] "/" $2); print unit($1), unit(in_[i] "/" $2) } }' "$tmp/includes" >"$tmp/units"
 awk '{ for (i = 2; i <= NF; i++) print $1, $i }' "$tmp/rooms" >>"$tmp/units"
 [ "$(wc -l <"$tmp/units")" -gt 300 ] || no "there are few includes"
@@ -131,21 +157,19 @@ lines 0 ''
 it "what changes is in structs that are passed, but for what there is once in a process"
 # and a handler of signals cannot be passed anything
 cat >"$tmp/once" <<-'END'
+	common/base/clock.c	the time namespace
 	common/base/die.c
 	common/base/hash.c
-	common/bpf/map_backend.c	where they are, as libbpf is asked
-	common/bpf/map_backend.c	how many lanes they have, as libbpf is asked for CPUs
-	common/cli/out.c
-	common/cli/out.c
+	common/bpf/map_backend.c	where maps are, and how many lanes they have, as libbpf is asked
+	common/cli/out.c	standard output: where it goes, and what its reader has not taken
 	common/cli/top_screen.c
 	common/session/command.c
 	tools/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours
 	tools/gpuprobe/real.c	the same
-	tools/gpuprobe/entry.c	the same: who has called
 	tools/gpuprobe/entry_dl.c	the same
 	tools/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
-	tools/gputime/gputime.c	the driver passes nothing of ours
-	tools/gputime/activity.c	CUPTI neither
+	tools/cupti/gputime.c	the driver passes nothing of ours
+	tools/cupti/activity.c	CUPTI neither
 	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
 	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
 	tools/resident/resident.c	the same
@@ -163,13 +187,45 @@ done >"$tmp/objects"
 # a line "FILE:     file format ..." stands before each file's symbols
 xargs objdump -t <"$tmp/objects" | awk -v O="$O/" 'NR == FNR { may[$1]; next }
 	/: +file format / { c = substr($1, length(O) + 1); sub(/:$/, "", c); sub(/^inject\//, "", c); sub(/(\.c)?\.o$/, ".c", c); files++ }
-	NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ && $0 ~ / O / && !(c in may) {
-		sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }
-	END { if (files < 200) print "few objects: " files }' "$tmp/may" - >"$tmp/out"
+	{ sub(/ \.hidden /, " ") }
+	NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ && $0 ~ / O / {
+		has[c]
+		if (!(c in may)) { sub(/\.[0-9]+$/, "", $NF); print c ": " $NF } }
+	END {
+		if (files < 200) print "few objects: " files
+		for (c in may) if (!(c in has)) print c " has none" }' "$tmp/may" - >"$tmp/out"
+sort "$tmp/may" | uniq -d >>"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") variables: $(tr '\n' ';' <"$tmp/out")"
-while IFS=$tab read -r c _; do
-	[ -e "$c" ] || no "there is no $c"
-done <"$tmp/once"
+
+it "no variable of a file is declared twice: two of one name are one object to C, and the compiler accepts it"
+# gcc has that warning in -Wc++-compat alone, among hundreds
+awk '
+	/^(static |const |volatile |unsigned |signed |long |short |int |char |bool |double |struct [a-z_0-9]+ |__thread |[a-z_0-9]+_t )+[*a-z_]/ &&
+	!/^[^=]*[({]/ && !/^(typedef|extern)/ {
+		sub(/= *\{.*/, "")
+		gsub(/=[^,;]*|\[[^]]*\]/, "")
+		sub(/[;\/].*/, "")
+		n = split($0, declared, ",")
+		for (i = 1; i <= n; i++) {
+			sub(/[ \t]+$/, "", declared[i])
+			sub(/.*[ *\t]/, "", declared[i])
+			if (seen[FILENAME, declared[i]]++)
+				print FILENAME ": " declared[i]
+			count++
+		}
+	}
+	END { if (count < 200) print "only " count + 0 " variables" }' common/*/*.c tools/*.c tools/*/*.c bpf/*.c bpf/*/*.c gpu/*.c arch/*/*.c arch/*/*/*.c >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
+it "a pointer to a function of NVML is named by words of the function"
+awk -F'[(,]' '/^\tX\([a-z]/ {
+		n = split($2, word, "_")
+		for (i = 1; i <= n; i++)
+			if (!index(tolower($0), "nvml") || !index(tolower($4), word[i])) print $2
+		count++
+	}
+	END { if (count < 15) print "only " count + 0 }' common/nvml/nvml.c >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "no object can be made from either of two sources: make would choose without a word"
 make -qp O="$O" 2>/dev/null | awk -F': *' '/^[^#\t ].*%[^ ]*\.o: .*%/ { split($2, from, " "); print $1, from[1] }' >"$tmp/patterns"
@@ -195,7 +251,7 @@ awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", sour
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "tests/layout.rooms has every folder, and no others"
-find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
+find common bpf gpu scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
 { rows 2; rows 3; } | cut -d'|' -f1 >"$tmp/named"
 while read -r folder; do
 	grep -qxF "$folder" "$tmp/named" || no "$folder"

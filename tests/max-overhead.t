@@ -31,8 +31,8 @@ it "a program that launches little keeps its probes, and is counted exactly"
 program "$bin/mem" wait launch 1009 badlaunch 7 coop 13 wait sleep 10000000
 exports -p "$pid"
 echo >&3
-until_true eval 'is "^cuda_launches_total.*kind=\"kernel\"" 1009; [ -z "$why" ] || { why=; false; }'
-is '^cuda_launches_total.*kind="cooperative"' 13
+until_true succeeds is '^cuda_launches_total.*kind="cooperative"' 13	# the last ones
+is '^cuda_launches_total.*kind="kernel"' 1009
 is '^cuda_errors_total.*function="cudaLaunchKernel"' 7
 is '^cuda_launches_estimated_total' 0
 is '^cuda_launches_probed_ratio.*probe="entry"' 1
@@ -72,14 +72,14 @@ exports --comm "${own##*/}"
 endless "$own"
 until_true sampled "$loop"
 echo >&3
-until_true eval 'is "^cuda_launches_total.*pid=\"$first\"" 1009; [ -z "$why" ] || { why=; false; }'
+until_true succeeds is "^cuda_launches_total.*pid=\"$first\"" 1009
 second "$own" wait launch 1013 wait sleep 10000000
 sleep 1
 echo >&5
-until_true eval 'is "^cuda_launches_total.*pid=\"$second\"" 1013; [ -z "$why" ] || { why=; false; }'
+until_true succeeds is "^cuda_launches_total.*pid=\"$second\"" 1013
 echo >&3
-until_true eval 'is "^cuda_sync_duration_seconds_count.*pid=\"$first\"" 3; [ -z "$why" ] || { why=; false; }'
-until_true eval 'is "^cuda_launches_total.*pid=\"$first\"" 2006; [ -z "$why" ] || { why=; false; }'
+until_true succeeds is "^cuda_sync_duration_seconds_count.*pid=\"$first\"" 3
+until_true succeeds is "^cuda_launches_total.*pid=\"$first\"" 2006
 is "^cuda_launches_estimated_total.*pid=\"($first|$second)\"" 0
 is "^cuda_launches_probed_ratio.*pid=\"($first|$second)\",comm=\"[^\"]*\",probe=\"return\"" 2
 [ -z "$why" ] || no "$(grep -E '^cuda_(launches_probed|probe_overhead|exporter_probe_hit)' "$prom" | tr '\n' ' ')"
@@ -131,7 +131,7 @@ for kind in session multi perf; do
 	until_true returned
 	before=$(value '^cuda_launches_total')
 	echo >&3
-	until_true eval 'is "^cuda_errors_total" 7; [ -z "$why" ] || { why=; false; }'
+	until_true succeeds is "^cuda_errors_total" 7
 	equal "$(value '^cuda_launches_total')" "$(awk "BEGIN { printf \"%.9f\", $before + 1009 }")"
 	stop
 	kill "$pid"
@@ -165,5 +165,5 @@ done
 is_whole || no "it is sampled"
 before=$(value "^cuda_launches_total.*pid=\"$pid\"")
 echo >&3
-until_true eval 'is "^cuda_launches_total.*pid=\"$pid\"" $((${before%.*} + 1009)); [ -z "$why" ] || { why=; false; }'
+until_true succeeds is "^cuda_launches_total.*pid=\"$pid\"" $((${before%.*} + 1009))
 stop

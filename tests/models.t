@@ -29,6 +29,20 @@ json 1 '.model == 5 and .held == 5 and .unsure == 5'
 json 1 '.model == 6 and .held == 3 and .unsure == 3'
 json 1 '.model == 7 and .used == 0'
 
+it "a free whose record comes after the next allocation of its address, or after that one's free, leaves no doubt"
+json 1 '.model == 8 and .held == 0 and .replaced == 3'
+json 1 '.model == 9 and .unknown == 0 and .replaced == 0'
+
+it "… but one that began later is of memory from before, and one that was never seen stays counted"
+json 1 '.model == 10 and .unknown == 1 and .replaced == 0'
+json 1 '.model == 11 and .unknown == 2 and .replaced == 1'
+json 1 '.model == 12 and .used == 0'
+
+it "a free by a graph whose record comes late drops no newer allocation, and leaves no doubt; a later one does"
+json 1 '.model == 13 and .held == 1 and .unknown == 0 and .replaced == 0'
+json 1 '.model == 14 and .held == 0 and .unknown == 0'
+json 1 '.model == 15 and .unknown == 1 and .replaced == 0'
+
 it "two models of launches are fed in turn: each has its own kernels and counts"
 run "$bin/models" launches
 status 0

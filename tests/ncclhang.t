@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2016,SC2086 # jq; words
+# shellcheck shell=sh disable=SC2013,SC2016,SC2046,SC2086 # jq; words
 # On the simulated libnccl, where an operation takes until all ranks have called it.
 
 public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
@@ -12,20 +12,29 @@ hang() {
 	run ncclhang -w 300ms $1 -c "$bin/nccl $2 >$public/said"
 }
 
+# asleep N: has the program said N lines, and do those of its processes that are "here" wait?
+asleep() {
+	[ "$(grep -c . "$tmp/ready")" -ge "$1" ] || return
+	for p in $(sed -n 's/^here //p' "$tmp/ready"); do
+		grep -q '^State:.S' "/proc/$p/status" || return
+	done
+}
+
 # seen OPTIONS N WORDS: looks at a program that hangs already, when it has said N lines
 seen() {
 	"$bin/nccl" $3 >"$tmp/ready" & pid=$!
 	pids="$pids $pid"
-	until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" -ge '"$2"' ]'
-	sleep .3
+	until_true asleep "$2"
 	run ncclhang $1 -p "$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')"
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 }
 
+# all ranks, until the tool has printed something
+stay="late-until 0 $tmp/out late-until 1 $tmp/out late-until 2 $tmp/out"
 late="init watchdog allreduce 5 10 mark sync late-until 1 $tmp/out allreduce 1 7 mark sync"
 
-for kind in session multi perf inject; do
+for kind in session multi inject ${LONG:+perf}; do	# perf takes minutes for this many probes where all processors are busy
 	it "--attach $kind: a rank that has not come to a collective, by the number of its calls"
 	hang "--attach $kind -j" "3 $late"
 	status 0
@@ -50,22 +59,29 @@ lines 1 '^        load_data\+0x'
 lines 1 '^1 hang reported$'
 
 it "each hang is reported once, and again when something has moved"
-hang -j '2 init late-rank 1 3000 allreduce 1 7 mark sync late-rank 1 3000 allreduce 1 11 mark sync'
+# rank 1 is late until the first hang is reported, and again until the second one is
+rm -f "$tmp/out"
+for n in 2 4; do
+	until_true eval '[ "$(grep -c . "$tmp/out")" -ge $n ]'
+	echo >"$tmp/reported.$n"
+done &
+hang -j "2 init late-until 1 $tmp/reported.2 allreduce 1 7 mark sync late-until 1 $tmp/reported.4 allreduce 1 11 mark sync"
+wait $!
 json 1 '.culprit and .number == 0 and .verdict == "behind"'
 json 1 '.culprit and .number == 1 and .verdict == "behind"'
 json 4 true
 
 it "ranks that call different things by the same number"
-hang -j '3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark sleep 1000'
+hang -j "3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark $stay"
 json 3 '.verdict == "mismatch"'
 json 1 '.culprit and .rank == 2 and .count == 101'
 json 2 '(.culprit | not) and .count == 100'
-hang '' '3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark sleep 1000'
+hang '' "3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark $stay"
 lines 1 ': mismatch: rank 2 called something else than ncclAllReduce number 6 of 100 f32, sum, [0-9.]+ m?s ago$'
 lines 1 '^  ranks 0-1: ncclAllReduce number 6 of 100 f32, sum; '
 lines 1 '^  rank 2: ncclAllReduce number 6 of 101 f32, sum; '
 
-hang '' '2 init watchdog allreduce 5 10 differ 1 mark sleep 1000'
+hang '' "2 init watchdog allreduce 5 10 differ 1 mark $stay"
 lines 1 ': mismatch: ranks 0-1 call different things as number 6, '
 hang '' '3 init allreduce 5 10 differ 2 sleep 1000'	# nobody waits for it
 lines 1 '^0 hangs reported$'
@@ -77,6 +93,11 @@ json 2 '(.culprit | not) and .number == 29 and .completion == "pending" and .wai
 json 3 '.nranks == 3'
 hang '' "3 init watchdog allreduce 5 10 graph 3 11 launch 7 sync late-until 1 $tmp/out launch 1 mark sync"
 lines 1 ': behind: rank 1 has not come to ncclAllReduce number 27 of 11 f32, sum, in a CUDA graph, for [0-9.]+ m?s$'
+
+large='graph 101 11 launch 7 sync'
+hang -j "3 init watchdog allreduce 5 10 $large late-until 1 $tmp/out launch 1 mark sync"
+json 1 '.verdict == "behind" and .culprit and .rank == 1 and .number == 712 and .about == 713'
+json 2 '(.culprit | not) and .number == 813 and .completion == "pending" and .replayed'
 
 it "what unknown CUDA graphs have of a communicator may be what its ranks wait for"
 program "$bin/nccl" 2 init watchdog graph 3 10 wait allreduce 5 10 mark sync late-until 1 "$tmp/out" launch 1 sync
@@ -92,18 +113,30 @@ says 'launches of CUDA graphs that were made before tracing began'
 SIM_LATENCY_US=cuStreamSynchronize=1000000 hang -j '2 init watchdog allreduce 5 10 mark sleep 200 sync'
 json 0 true
 
+it "operations of a group begin at its end, at the same cost beside 1,999 communicators"
+run "$bin/communicators" groups 11
+alone=$(jq 'select(.ns) | .ns' "$tmp/out")
+json 1 '.inner == 100'
+json 3 '.began == 300'
+json 1 '.began == 103'
+json 1 '.bytes == 0'
+run "$bin/communicators" groups 1999
+jq -c "select(.ns) | .times = .ns / ($alone + 1)" "$tmp/out" >"$tmp/times"
+mv "$tmp/times" "$tmp/out"
+json 1 '.times < 8'
+
 it "all ranks have come, and nothing completes"
-SIM_NCCL_STUCK=1 hang -j '3 init watchdog allreduce 7 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 hang -j "3 init watchdog allreduce 7 10 mark $stay"
 json 3 '.verdict == "pending" and .number == 7 and .completion == "pending" and (.culprit | not)'
-SIM_NCCL_STUCK=1 hang '' '3 init watchdog allreduce 7 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 hang '' "3 init watchdog allreduce 7 10 mark $stay"
 lines 1 ': pending: all ranks here wait for ncclAllReduce number 7 of 10 f32, sum, for [0-9.]+ m?s: the GPU, the network, or a rank elsewhere$'
 
 it "a rank whose process has ended is named"
-hang -j '3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark sleep 1000'
+hang -j "3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark $stay"
 json 3 '.verdict == "behind" and .about == 6 and .here == 3'
 json 1 '.rank == 1 and .culprit and .ended and .number == 5 and .stack == null'
 json 2 '(.ended | not) and (.culprit | not) and .completion == "pending"'
-hang '' '3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark sleep 1000'
+hang '' "3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark $stay"
 lines 1 ': behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
 lines 1 '^  rank 1: came to number 5; its process has ended, for [0-9.]+ m?s$'
 lines 0 '^    rank 1'
@@ -120,53 +153,56 @@ lines 1 '^0 hangs reported$'
 lines 1 ''
 
 it "a message that its peer does not receive is pending"
-SIM_NCCL_STUCK=1 hang -j '2 init watchdog ring 3 10 mark sleep 1000'
+SIM_NCCL_STUCK=1 hang -j "2 init watchdog ring 3 10 mark $stay"
 json 2 '.verdict == "pending" and .func == "ncclRecv" and .peer != .rank and .number == 0'
 
 it "a communicator that not all ranks come to make; and another call that waits for them"
-SIM_NCCL_MS=1000 hang -j '2 lost'
+export SIM_NCCL_UNTIL="$tmp/out"
+hang -j '2 lost'
 json 1 '.verdict == "init" and .rank == 0 and .nranks == 3 and .here == 1 and .call == "ncclCommInitRank" and .handle == null'
 json 1 '.call_ns > 300000000'
-SIM_NCCL_MS=1000 hang '' '2 lost'
+hang '' '2 lost'
 lines 1 ' of 3 ranks, 1 here: init: rank 0 is in ncclCommInitRank for [0-9.]+ m?s; 2 of 3 ranks have not come on this machine$'
-SIM_NCCL_MS=1000 hang -j '3 init split-alone sleep 1000'
+hang -j "3 init split-alone $stay"
 json 3 '.verdict == "call"'
 json 1 '.rank == 0 and (.culprit | not) and .call == "ncclCommSplit"'
 json 2 '.culprit and .call == null and (.stack | map(.sym) | contains(["load_data"]))'
-SIM_NCCL_MS=1000 hang '' '3 init split-alone sleep 1000'
+hang '' "3 init split-alone $stay"
 lines 1 ': call: rank 0 is in ncclCommSplit for [0-9.]+ m?s; ranks 1-2 are not$'
+unset SIM_NCCL_UNTIL
 
 it "a program that hangs already: who waits and who does not, by what its watchdog asks about"
-seen -j 3 "3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync"
+hung="allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark here sync"
+seen -j 5 "3 init $hung"
 status 0
 json 3 '.verdict == "suspect" and (.complete | not) and .nranks == 3'
 json 1 '.type == "rank" and .culprit and .rank == 1 and .wait == null and (.stack | map(.sym) | contains(["load_data", "main"]))'
 json 2 '.type == "rank" and (.culprit | not) and .wait == "cudaStreamSynchronize"'
 json 2 '.type == "running" and .func == "cudaStreamSynchronize" and (.complete | not)'
-seen '' 3 "3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync"
+seen '' 5 "3 init $hung"
 lines 1 ' of 3 ranks, 3 here: suspect: ranks 0,2 wait, rank 1 does not; earlier calls are unknown$'
 lines 0 '^still waiting'
-seen '' 3 '3 init allreduce 5 10 sync sleep 9000'
+seen '' 6 '3 init allreduce 5 10 sync here sleep 9000'
 lines 1 '^no communicator of NCCL was seen$'
 
 it "a program that hangs already and does not ask about its communicators: who of its processes waits and who does not"
-seen '' 3 "3 init allreduce 5 10 mark sync late-rank 1 9000 allreduce 1 7 mark sync"
+seen '' 5 "3 init ${hung%%watchdog*}${hung#*watchdog}"
 lines 1 '^\[[0-9:]+\] 3 processes with NCCL, no communicator seen: suspect: 2 processes wait, 1 process does not; earlier calls are unknown$'
 lines 1 '^  2 processes: no communicator was seen; in cudaStreamSynchronize$'
 lines 1 '^    pid [0-9]+, thread [0-9]+$'
 lines 1 '^        load_data\+0x'
 lines 0 '^still waiting'
-SIM_NCCL_STUCK=1 seen -j 3 "3 init allreduce 1 7 mark sync"
+SIM_NCCL_STUCK=1 seen -j 6 "3 init allreduce 1 7 mark here sync"
 json 3 '.type == "rank" and .verdict == "pending" and (.culprit | not) and .communicator == null and .here == 3'
-SIM_NCCL_STUCK=1 seen '' 1 "1 init allreduce 1 7 mark sync"	# it may wait for its GPU
+SIM_NCCL_STUCK=1 seen '' 2 "1 init allreduce 1 7 mark here sync"	# it may wait for its GPU
 lines 1 '^no communicator of NCCL was seen$'
 lines 1 '^still waiting: '
 
 it "NCCL's RAS is asked about ranks elsewhere and earlier calls"
 for kind in 2.30 ''; do
-	"$bin/nccl" 3 init allreduce 5 10 mark sync watchdog late-rank 1 9000 allreduce 1 7 mark sync >"$tmp/ready" & pid=$!
+	"$bin/nccl" 3 init $hung >"$tmp/ready" & pid=$!
 	pids="$pids $pid"
-	until_true eval '[ "$(grep -c "^rank" "$tmp/ready")" -ge 3 ]'
+	until_true asleep 5
 	port=1
 	if [ -n "$kind" ]; then
 		: >"$tmp/port"
@@ -216,6 +252,75 @@ fails 1 "$tmp/bad.json:1: no line of ncclhang --json" ncclhang --merge "$tmp/one
 fails 1 "$tmp/none.json: cannot be read" ncclhang --merge "$tmp/none.json"
 fails 2 '--merge: no file is given' ncclhang --merge
 
+it "--merge refuses times that no clock has, and keeps a mismatch that one host has found"
+for time in 1e36 -1 0 999999999 100000000001 '"now"' null; do
+	{ rank 0 5 10 1; rank 1 5 10 1 | sed "s/\"time\":[0-9.]*/\"time\":$time/"; } >"$tmp/bad.json"
+	fails 1 "$tmp/bad.json:2: the time " ncclhang --merge "$tmp/bad.json"
+done
+{ rank 0 5 10 1 | sed 's/"time":[0-9.]*/"time":1e9/'; rank 1 6 10 1 | sed 's/"time":[0-9.]*/"time":1e11/'; } >"$tmp/far.json"
+run ncclhang --merge "$tmp/far.json"
+status 0
+lines 1 'moving: '
+hang -j "3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark $stay"
+mv "$tmp/out" "$tmp/live.json"
+run ncclhang -j --merge "$tmp/live.json"
+json 3 '.verdict == "mismatch" and .about == 6'
+json 1 '.culprit and .rank == 2 and .count == 101'
+jq -c '.func = null' "$tmp/live.json" >"$tmp/less.json"	# of a call that has not returned
+run ncclhang -j --merge "$tmp/less.json"
+json 3 '.verdict == "mismatch" and .about == 6'
+json 1 '.culprit and .rank == 2'
+
+it "--merge reads the largest count that a program can pass, and prints each number as it was"
+large='18446744073709551615 9223372036854775808 9223372036854775807 9007199254740993'
+for count in $large; do
+	{ rank 0 6 "$count" 1 | sed 's/"idle_ns":2/"idle_ns":900719925/'; rank 1 6 10 1; } >"$tmp/large.json"
+	run ncclhang -j --merge "$tmp/large.json"
+	status 0
+	json 2 '.verdict == "mismatch" and .about == 6 and (.stack[0].line | tostring) == "88"'
+	lines 1 "\"time\":1795726461\.1,.*\"count\":$count,.*\"idle_ns\":900719925000000000,"
+	run ncclhang --merge "$tmp/large.json"
+	lines 1 "ncclAllReduce number 6 of $count f32, sum;"
+done
+for count in 18446744073709551616 018446744073709551615 '"18446744073709551615'; do
+	rank 0 6 "$count" 1 >"$tmp/large.json"
+	fails 1 'large.json:1: no line of ncclhang' ncclhang -j --merge "$tmp/large.json"
+done
+rank 0 6 18446744073709551615 1 | sed 's/"sum"/"\\u00007"/' >"$tmp/large.json"
+fails 1 'large.json:1: no line of ncclhang' ncclhang -j --merge "$tmp/large.json"
+
+it "--merge prints no control character of a name"
+rank 0 5 10 1 | sed 's/"comm":"train"/"comm":"a\\u007fb\\u001b[m\\u202e"/' >"$tmp/name.json"
+for how in -j ''; do
+	run ncclhang $how --merge "$tmp/name.json"
+	status 0
+	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/out" || no "$how: $(cat -v "$tmp/out")"
+done
+run ncclhang -j --merge "$tmp/name.json"
+json 1 '.comm == "a\u007fb\u001b[m\u202e"'
+
+it "--merge takes ten times as long for ten times the rows, whether ranks or communicators are many"
+# rows N WHAT: of N ranks, or of N communicators; no two do the same
+rows() {
+	rank 0 6 10 1 | jq -c "range($1) as \$i | .rank = (if \"$2\" == \"ranks\" then \$i else 0 end) | .nranks = $1 |
+		.pid = \$i + 1 | .count = \$i | if \"$2\" == \"ranks\" then . else .communicator = \"0x\\(\$i + 1)\" end"
+}
+# spent: CPU time of --merge, ms
+spent() {
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(["ncclhang", "--merge", sys.argv[1]], stdout=open(sys.argv[2], "w"), check=True)
+r = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int(1000 * (r.ru_utime + r.ru_stime)))' "$1" "$tmp/out"
+}
+for what in ranks communicators; do
+	rows 2000 $what >"$tmp/few.json"
+	rows 20000 $what >"$tmp/many.json"
+	few=$(spent "$tmp/few.json") many=$(spent "$tmp/many.json")
+	[ "$many" -lt $((25 * few + 100)) ] || no "$what: 2,000 rows take $few ms, 20,000 $many"
+	[ $what = ranks ] && lines 1 ': mismatch: ranks 0-19999 call different things as number 6, '
+	[ $what = ranks ] || lines 20000 '^communicator 0x'
+done
+
 it "one look at a program that works says so of each communicator"
 program "$bin/nccl" 3 wait init split 2 allreduce 3 10 sync wait
 tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
@@ -239,7 +344,7 @@ lines 1 '^    rank 0: pid [0-9]+, RANK 7, LOCAL_RANK 3, thread [0-9]+ \(nccl\)$'
 lines 1 '^        load_data\+0x'
 
 it "--dump writes a pickle for each rank, which Python reads"
-hang "-q --dump $tmp/rank_" "3 init allreduce 3 10 allgather 2 5 reducescatter 2 7 alltoall 1 11 sync late-rank 1 3000 allreduce 1 13 sync"
+hang "-q --dump $tmp/rank_" "3 init allreduce 3 10 allgather 2 5 reducescatter 2 7 alltoall 1 11 sync late-until 1 $tmp/rank_2 allreduce 1 13 sync"
 for rank in 0 1 2; do
 	python3 -c 'import json, pickle, sys; print(json.dumps(pickle.load(open(sys.argv[1], "rb"))))' "$tmp/rank_$rank" >"$tmp/out" || no "rank $rank"
 	json 1 '.version == "2.10" and (.pg_config | length) == 1 and (.pg_config[] | .ranks) == "[0, 1, 2]"'
@@ -250,6 +355,74 @@ for rank in 0 1 2; do
 	json 1 '[.entries[] | select(.state == "completed")] | length == 8'
 	json 1 '[.entries[] | .collective_seq_id] == [range(1; (.entries | length) + 1)] and [.entries[] | .input_dtypes[0]] == [.entries[] | "Float"]'
 done
+
+it "--dump of all processes: no other user decides a user's files"
+victim='setpriv --reuid 54321 --regid 54321 --clear-groups'
+# attack WORD...: by another user
+attack() {
+	setpriv --reuid 54323 --regid 54323 --clear-groups \
+		"$bin/nccl" 1 init-all 30 "$@" sleep 9000 >"$tmp/other" &
+	pids="$pids $!"
+}
+entries() {
+	python3 -c 'import pickle, sys
+print(*[len(pickle.load(open(f, "rb"))["entries"]) for f in sys.argv[1:]], end=" ")' "$@"
+}
+files() { (cd "$1" && find . -name "$2" | sort | tr '\n' ' '); }
+words='watchdog allreduce 5 10 differ 2 allreduce 1 7 mark'
+# until_is FILE: words by which all ranks wait until it is there
+until_is() { for rank in 0 1 2; do echo "late-until $rank $1"; done; }
+for other in none idle stuck; do
+	mkdir "$tmp/$other"
+	program $victim "$bin/nccl" 3 wait init $words $(until_is "$tmp/$other/r54321_2")
+	tool ncclhang -w 500ms --dump "$tmp/$other/r"
+	: >"$tmp/other"
+	case $other in
+	idle) RANK=0 attack ;;
+	stuck) RANK=1 SIM_NCCL_STUCK=1 attack $words ;;
+	esac
+	[ $other = none ] || until_true grep -q ' of 30' "$tmp/other"
+	[ $other != stuck ] || until_true grep -q 'of 30.*: pending: ' "$tmp/out"
+	go
+	stop
+	[ $other = none ] || kill -9 $!
+	status 0
+	equal "$(files "$tmp/$other" 'r54321_*')" './r54321_0 ./r54321_1 ./r54321_2 '
+	equal "$(entries "$tmp/$other"/r54321_*)" '7 7 7 '
+	equal "$(files "$tmp/$other" 'r54323_*')" "$([ $other != stuck ] || echo './r54323_1 ')"
+	equal "$(files "$tmp/$other" 'r[0-9]')" ''
+done
+mkdir "$tmp/uid"
+program $victim "$bin/nccl" 3 wait init $words $(until_is "$tmp/uid/r2")
+tool ncclhang -w 500ms --uid 54321 --dump "$tmp/uid/r"
+go
+stop
+equal "$(files "$tmp/uid" '*[0-9]')" './r0 ./r1 ./r2 '
+
+it "--dump to a full disk ends with status 1, and leaves no part of a file"
+mkdir "$tmp/small"
+ln -s /dev/full "$tmp/full_0"
+hang "-q --dump $tmp/full_" "1 init watchdog allreduce 1 10 mark sleep 1000"
+status 0	# nothing hangs
+SIM_NCCL_STUCK=1 hang "-q --dump $tmp/full_" "1 init watchdog allreduce 1 10 mark sleep 1000"
+status 1
+says "cannot write to $tmp/full_0: No space left on device"
+[ -h "$tmp/full_0" ] || no "the link is gone"
+if unshares -m; then
+	cat >"$tmp/small.sh" <<-END
+		mount -t tmpfs -o size=4k none '$tmp/small'
+		ncclhang -qw 300ms --dump '$tmp/small/r' \
+			-c '$bin/nccl 1 init watchdog allreduce 61 10 mark sleep 1000 >/dev/null'
+		s=\$?
+		ls '$tmp/small'
+		exit \$s
+	END
+	SIM_NCCL_STUCK=1 run unshare -m sh "$tmp/small.sh"
+	status 1
+	says "cannot write to $tmp/small/r0: No space left on device"
+	lines 0 '^r0'
+	lines 1 '^1 hang reported$'
+fi
 
 # to place a probe, the kernel waits for each process that has mapped the file
 it_alone "a job of 512 processes that hangs already, by a list of them and among all: each rank, and the one that the others wait for"

@@ -166,6 +166,40 @@ equal "$(jq -r 'select(.rank == 1 and .replayed) | .func' "$tmp/out" | head -n 9
 nccl '' '1 init graph 1 1 launch 7 destroy'
 lines 21 ' replayed$'
 
+it "a launch of a graph of more than 64 operations has a line for each kind of them"
+nccl -j '2 init graph 101 11 launch 7 destroy'
+json 42 '.replayed and .operations == 101 and .count == 11 and .size == 4444 and .nranks == 2'
+json 14 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null'
+json 14 '.replayed and .func == "ncclSend" and .peer == .rank'
+json 42 '.replayed'
+json 610 '.operations == 1 and (.captured or .func != "ncclAllReduce")'
+jq -c 'select(.rank == 1 and .number != null) | .number' "$tmp/out" | uniq >"$tmp/numbers"
+equal "$(tr '\n' ' ' <"$tmp/numbers")" '303 606 909 1212 1515 1818 2121 '
+nccl '' '1 init graph 101 11 launch 7 destroy'
+lines 7 ' ncclAllReduce +11 f32 +sum +- +4444 +[0-9.]+ replayed, 101 operations$'
+lines 21 ' replayed, 101 operations$'
+nccl '-jm 44' '1 init graph 101 11 launch 7 destroy'
+json 21 '.operations == 101'
+nccl '-jm 45' '1 init graph 101 11 launch 7 destroy'
+json 0 true
+nccl --folded '1 init graph 101 11 launch 7 destroy'
+lines 1 ';main;ncclAllReduce 707$'
+
+it "a launch costs the same and has the same sums, however many operations its graph has"
+for n in 1 64 65 307 20011; do
+	run "$bin/communicators" launches $n
+	[ $n != 307 ] || few=$(jq 'select(.ns) | .ns' "$tmp/out")
+	[ $n = 1 ] || json 7 '.same'
+done
+jq -c "select(.ns) | .times = .ns / ($few + 1)" "$tmp/out" >"$tmp/times"
+mv "$tmp/times" "$tmp/out"
+json 1 '.times < 12'
+
+it "who launches graphs that are slow to print gets lines of sums, then is not followed; others are"
+run "$bin/communicators" slow 31
+json 1 '.who == "greedy" and .apart > 300 and .apart < 900 and .together > 300 and .unfollowed > 0'
+[ "$(id -u)" -ne 0 ] || json 1 '.who == "other" and .apart == 11 and .unfollowed == 0'
+
 it "operations of graphs that were made before tracing began are not known, and that is said"
 program "$bin/nccl" 1 init graph 3 1 wait launch 7 allreduce 2 1 wait
 tool ncclsnoop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"

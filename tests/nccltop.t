@@ -27,9 +27,12 @@ program "$bin/nccl" 4 wait init allreduce 11 1 late 3 wait destroy
 tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
 echo >&3
 until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
-until_true eval '[ "$(jq -r "select(.total > 0) | .rank" "$tmp/out" 2>/dev/null | sort -u | wc -l)" = 4 ]'
-sleep .3
-tail -n 4 "$tmp/out" >"$tmp/last"
+# a block in which nobody calls anything any more
+at_rest() {
+	tail -n 4 "$tmp/out" >"$tmp/last"
+	jq -se 'map(select(.operations == 0 and .idle_ns > 1000000)) | length == 4 and (map(.time) | unique | length) == 1 and (map(.total) | add) == 47' "$tmp/last"
+}
+until_true eval 'at_rest >/dev/null'
 go
 stop
 mv "$tmp/last" "$tmp/out"
@@ -38,13 +41,13 @@ json 3 '.rank > 0 and .behind == 3 and .total == 11'
 json 4 '.operations == 0 and .met == 0 and .late_ns == null and .idle_ns > 1000000'
 
 it "the rank that calls last is the one that came last, by so much"
-nap='nap 1 100 allreduce 1 1'
+nap='nap 1 400 allreduce 1 1'
 top -j "3 init $nap $nap $nap $nap $nap $nap $nap destroy"
-json 1 '.rank == 1 and .met == 7 and .came_last == 7 and .late_ns > 50000000'
-json 2 '.rank != 1 and .met == 7 and .came_last == 0 and .late_ns < 50000000'
+json 1 '.rank == 1 and .met == 7 and .came_last == 7 and .late_ns > 200000000'
+json 2 '.rank != 1 and .met == 7 and .came_last == 0 and .late_ns < 200000000'
 
 it "a communicator that has the hash of one before it is compared with its own ranks"
-late='nap 1 100 nap 2 100'	# what has ended cannot be read
+late='nap 1 1000 nap 2 1000'	# what has ended cannot be read
 top -j "3 init shrink $late allreduce 7 1 destroy shrink $late allreduce 5 1 destroy"
 json 2 '.nranks == 2 and .total == 7 and .met == 7'
 json 2 '.nranks == 2 and .total == 5 and .met == 5 and .behind == 0'
@@ -72,15 +75,20 @@ for kind in session multi inject; do
 	top "-j --attach $kind" '2 init allreduce 3 10 graph 5 11 launch 7 sync destroy'
 	json 2 '.total == 108 and .replayed == 105 and .size == 4740 and .met == 38 and .behind == 0'
 done
+top -j '2 init allreduce 3 10 graph 67 11 launch 3 sync destroy'
+json 2 '.total == 606 and .replayed == 603 and .size == 26652 and .met == 204 and .behind == 0'
+json 2 '.hist_size == [[32,63,606]]'
 top -j '2 init graph 5 11 launch 7 late 3 destroy'
 equal "$(jq -sc 'sort_by(.rank) | map(.behind)' "$tmp/out")" '[0,3]'
 
 it "a rank that waits for the others is a call in flight, below the rows"
 program "$bin/nccl" 2 wait lost wait
-tool nccltop -p "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+tool nccltop -p "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
 echo >&3
-sleep .3
+until_true grep -q ' in ncclCommInitRank for ' "$tmp/out"
 stop
+grep . "$tmp/out" | tail -n 1 >"$tmp/last"
+mv "$tmp/last" "$tmp/out"
 lines 1 'thread [0-9]+ \(nccl\) in ncclCommInitRank for '
 exec 3>&-
 kill -9 "$pid"

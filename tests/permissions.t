@@ -108,15 +108,16 @@ equal "$(grep -c 'cannot read the memory of process' "$tmp/err")" 1
 run cudalaunchtop --attach inject -jc "$bin/mem launch 23"
 silent
 
-it "… and a hang whose entry was seen is shown, without a stack"
+it "… and a hang whose entry was seen is shown, without a stack, which counts once in all reports"
 program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 1 64 wait sync 1
-tool "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -k -p "$pid"
+tool "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -k -p "$pid" 200ms
 echo >&3
-until_true grep -q "^$pause " "/proc/$pid/syscall"
+until_true eval '[ "$(grep -c "^still waiting: " "$tmp/out")" -gt 2 ]'
 stop
-lines 1 '^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for '
-lines 1 '^        \[no stack\]$'
+waiting=$(grep -cE '^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for ' "$tmp/out")
+lines "$waiting" '^        \[no stack: reading memory is not permitted\]$'
 unread 'blocked by a seccomp filter'
+says ': 1 call stack is incomplete: 1 without any frame (reading memory is not permitted)'
 exec 3>&-
 kill -9 "$pid"
 
@@ -138,17 +139,30 @@ if unshares -m; then
 	lines 1 '^processes +ok '
 fi
 
-# With so few descriptors, every call is printed, or what was missing is said; nothing else is blamed.
+# With so few descriptors, every call is printed, or what was missing is said, with status 1 if none is; nothing else is blamed.
 few() {
 	run sh -c 'ulimit -n "$1" && shift && exec "$@"' - "$@"
 	[ "$(grep -c '"cudaMalloc"' "$tmp/out")" -eq 23 ] || says "Too many open files (this process may have $1: raise the limit, ulimit -n)"
+	status $(($(grep -c '"cudaMalloc"' "$tmp/out") == 0))
 	says_not "used no CUDA library"
 	says_not "AppArmor"
 }
 
 it "with few file descriptors it says so, and neither that no CUDA is used nor that a security module forbids it"
-for n in 31 41 47 $(long && seq 5 2 71); do
+for n in 31 41 47 66 68 70 $(long && seq 5 2 75); do
 	few "$n" cudamallocsnoop -jc "$bin/mem malloc 23 4096"
+done
+
+# The limit is not the command's.
+it "with little address space it says so, and not that no CUDA is used"
+for kib in 16000 23000 30000 $(long && seq 12000 2000 42000); do
+	sh -c 'ulimit -Sv "$1" && exec cudamallocsnoop --version' - "$kib" >"$tmp/out" 2>&1 || continue	# the linker's message
+	run sh -c 'ulimit -Sv "$1" && shift && exec "$@"' - "$kib" cudamallocsnoop -jc "ulimit -Sv unlimited; $bin/mem malloc 23 4096"
+	[ "$(grep -c '"cudaMalloc"' "$tmp/out")" -eq 23 ] || {
+		status 1
+		says "Cannot allocate memory (this process may map $kib KiB: raise the limit, ulimit -v)"
+	}
+	says_not "used no CUDA library"
 done
 
 it "without root, three capabilities are enough for one's own programs"

@@ -78,6 +78,9 @@ def check(profile, mappings):
     strings = profile["string_table"]
     assert strings[0] == "" and len(set(strings)) == len(strings), "the string table"
     assert all(c.isprintable() for s in strings for c in s), "a control character"
+    for f in profile["function"]:   # else pprof removes what is in <>
+        name = strings[f["name"]]
+        assert f["system_name"] != f["name"] or not ("::" in name or set(name) & set("<>[]")), name
     ranges = sorted((m["memory_start"], m["memory_limit"]) for m in profile["mapping"])
     assert all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:])), "mappings overlap"
     for location in profile["location"]:

@@ -120,17 +120,18 @@ value calls 13 ';cudaMalloc$'
 lines 2 ''
 
 it "ncclsnoop --pprof: calls and their time"
-run ncclsnoop --pprof "$tmp/p" -c "$bin/nccl 1 init allreduce 3 1 destroy"
+replayed ncclsnoop --pprof "$tmp/p" -c "$bin/nccl 1 init allreduce 3 1 destroy"
 decode "$tmp/p"
 value calls 3 ';ncclAllReduce$'
 
 it "with --lines, frames have source lines and the functions inlined into them"
-${CXX:-c++} -g -O2 -o "$tmp/inlined" tests/workloads/inlined.cpp -L"$lib" -lcudart -Wl,-rpath,"$lib" 2>"$tmp/err" ||
+${CXX:-c++} -g -O2 -o "$tmp/inlined" tests/workloads/inlined.cpp -L"$lib" -l:libcudart.so.13 -Wl,-rpath,"$lib" 2>"$tmp/err" ||
 	no "$(tail -n 1 "$tmp/err")"
-run cudaleak --lines --pprof "$tmp/p" -c "$tmp/inlined"
+replayed cudaleak --lines --pprof "$tmp/p" -c "$tmp/inlined"
 decode "$tmp/p"
 json 1 '.folded // "" | endswith("step();allocate_all;int many<int>(int);device::allocate(unsigned long);[device]")'
-json 3 '[.stack[]? | select(.inlined and .line > 0 and (.file | test("inlined[.](h|cpp)$")))] | length > 1'
+# compilers unroll loops to more stacks or fewer
+json 0 '.stack and ([.stack[] | select(.inlined and .line > 0 and (.file | test("inlined[.](h|cpp)$")))] | length) < 2'
 
 it "names of hostile programs are valid UTF-8 without control characters"
 cp "$bin/mem" "$tmp/$(printf 'm\033]0;\377\342\200\256')"
@@ -140,7 +141,7 @@ value allocations 3 ';do_malloc;'
 json 1 '[.stack[]? | select((.mapped // "") | test("\\\\x1b.*\\\\xff"))] | length > 0'
 
 it "without calls the profile is empty, and with --list none is written"
-run cudaleak --pprof "$tmp/p" -c true
+replayed cudaleak --pprof "$tmp/p" -c true
 decode "$tmp/p"
 json 1 .samples==0
 rm "$tmp/p"
@@ -182,4 +183,27 @@ else
 		cudatrace --pprof $tmp/p -e cudaMalloc -- $bin/mem malloc 13 4096|calls|13
 		ncclsnoop --pprof $tmp/p -- $bin/nccl 1 init allreduce 3 1|calls|4
 	END
+	it "pprof has the samples of device 0 by their label"
+	run env SIM_DEVICES=2 cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/mem" launch 7 setdevice 1 launch 11
+	env go tool pprof -symbolize=none -tagfocus=device=0:0device -top "$tmp/p" >"$tmp/out" 2>"$tmp/err"
+	lines 1 'accounting for 7, '
+	it "pprof has template arguments, and <module> and <lambda>, as they are"
+	run cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/launches" called _Z4fillIiEvPT_ 5 called _Z4fillIfEvPT_ 7 called _Z4fillIdEvPT_ 11
+	env go tool pprof -symbolize=none -nodefraction=0 -top "$tmp/p" 2>"$tmp/err" | sed 's/  */ /g' >"$tmp/out"
+	lines 1 '^ ?5 .* fill<int>$'
+	lines 1 '^ ?7 .* fill<float>$'
+	lines 1 '^ ?11 .* fill<double>$'
+	cat >"$tmp/names.py" <<-END
+		import ctypes
+		rt = ctypes.CDLL("$lib/libcudart.so.13")
+		leak = lambda: rt.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(300))
+		for i in range(7): leak()
+	END
+	run cudaleak -q --pprof "$tmp/p" --stack python -- /usr/bin/python3 "$tmp/names.py"
+	env go tool pprof -symbolize=none -nodefraction=0 -sample_index=allocations -top "$tmp/p" >"$tmp/out" 2>"$tmp/err"
+	lines 1 ' 7 .*<lambda>'
+	lines 1 ' 7 .*<module>'
+	run cudaleak -q --pprof "$tmp/p" -- "$bin/deep" 3 4096
+	env go tool pprof -symbolize=none -nodefraction=0 -sample_index=allocations -raw "$tmp/p" >"$tmp/out" 2>"$tmp/err"
+	lines 1 'int app::grow<int>\(unsigned long\)'
 fi

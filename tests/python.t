@@ -79,12 +79,90 @@ equal "$(cat "$tmp/out")" "$part: 0110"
 evaluates 3
 equal "$(cat "$tmp/out")" ''
 
-it "programs and libraries called libpython are looked at, and when is kept; other libraries are not"
-for name in /usr/bin/python3 /usr/lib/libpython3.11.so.1.0 libpython3.so; do
-	"$bin/python" try $name /dev/null
+it "an interpreter is found in a library of any name: by its section, without it by its symbols, and in a program"
+cat >"$tmp/embed.c" <<'END'
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *h = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+
+	((void (*)(void))dlsym(h, "Py_Initialize"))();
+	return ((int (*)(const char *))dlsym(h, "PyRun_SimpleString"))(argv[2]);
+}
+END
+${CC:-cc} -O1 "$tmp/embed.c" -o "$tmp/embed" -ldl
+code="import ctypes
+rt = ctypes.CDLL('$lib/libcudart.so.13')
+def grow(n):
+ for i in range(n): rt.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(300))
+grow(7)"
+printf %s "$code" >"$tmp/grow.py"
+printf %s "exec(open('$tmp/grow.py').read())" >"$tmp/code"
+python=$(ldconfig -p | awk '/libpython3\.[0-9]*\.so\.1\.0/ { print $NF; exit }')
+if [ -z "$python" ]; then
+	skip "no libpython here"
+else
+	cp "$python" "$tmp/libengine.so"
+	objcopy --rename-section .PyRuntime=.other "$python" "$tmp/libsymbols.so"
+	cp "$(readlink -f /usr/bin/python3)" "$tmp/engine"
+	for words in "embed $tmp/libengine.so" "embed $tmp/libsymbols.so"; do
+		run cudaleak -jq --stack python -c "env PYTHONHOME=/usr $tmp/$words \"\$(cat $tmp/code)\""
+		json 1 '.count == 7 and [.stack[].sym][:2] == ["grow", "<module>"]'
+		silent
+	done
+	run cudaleak -jq --stack python -c "env PYTHONHOME=/usr $tmp/engine $tmp/grow.py"
+	json 1 '.count == 7 and [.stack[].sym] == ["grow", "<module>"]'
+	silent
+fi
+
+# old NAME LINE...: a library of that name with the functions of an old interpreter, which allocates
+old() {
+	of=$1
+	shift
+	{
+		cat <<-'END'
+			extern int cudaMalloc(void **p, unsigned long size);
+			const char *Py_GetVersion(void) { return ""; }
+			void Py_Initialize(void) {}
+			int PyRun_SimpleString(const char *s)
+			{
+				void *p;
+
+				for (int i = 0; i < 5; i++)
+					cudaMalloc(&p, 100);
+				return 0;
+			}
+		END
+		printf '%s\n' "$@"
+	} >"$tmp/old.c"
+	${CC:-cc} -w -O1 -shared -fPIC "$tmp/old.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/$of"
+}
+
+it "an interpreter that is too old, by any name, is the reason for missing frames"
+old libtwo.so 'void *PyString_FromString(const char *s) { return 0; }'
+old libthree.so
+old libseven.so 'long _PyRuntime[512] = { 1 };'
+while read -r name says; do
+	run cudaleak -jq --stack python -c "$tmp/embed $tmp/$name ''"
+	json 1 ".count == 5 and [.stack[].sym] == [\"Python frames lost: Python $says is not supported\"]"
+	json 1 '.incomplete_stacks == 5 and .incomplete_by == { python_unsupported: 5 }'
+	says '5 call stacks are incomplete: 5 without all Python frames (unsupported version)'
+done <<-END
+	libtwo.so 2
+	libthree.so 3.7 or older
+	libseven.so 3.7 or older
+END
+
+it "a library that only uses the interpreter is none"
+${CC:-cc} -w -O1 -shared -fPIC -x c - -o "$tmp/libext.so" <<END
+const char *Py_GetVersion(void);
+void Py_Initialize(void) {}
+int PyRun_SimpleString(const char *s) { return Py_GetVersion == 0; }
+END
+run "$bin/python" try "$tmp/libext.so"
+lines 1 ': none$'
+for file in libtwo.so libengine.so; do
+	[ ! -e "$tmp/$file" ] || "$bin/python" try "$tmp/$file"
 done >"$tmp/out"
-lines 3 ': looked at$'
-for name in /usr/lib/libc.so.6 /usr/lib/xlibpython3.so; do
-	"$bin/python" try $name /dev/null
-done >"$tmp/out"
-lines 2 ': not looked at$'
+lines 0 ': none$'

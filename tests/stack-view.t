@@ -82,12 +82,28 @@ lines 1 '^\[unknown frame 0x[0-9a-f]+\];\[Python frames lost: '
 lines 1 ';\[no unwind information\];\[no unwind information: /lib/a:b\\x1b.so\];'
 lines 1 ';\[truncated: stack larger than 32 KiB\];\[unknown\];\\x1b\[1m: \(\);Trainer\.step \(train:er\.py\);\[unknown\];\[unknown\]$'
 equal "$(tr -cd ';' <"$tmp/out" | wc -c)" 13
-lines 1 '^\[no stack\]$'
+lines 1 '^\[no stack: its call was not seen\]$'
 
 it "incomplete stacks are counted, and why"
 run "$bin/stacks" losses
 status 0
-equal "$(cat "$tmp/err")" 'stacks: 10 call stacks are incomplete: 5 truncated (see --stack-size), 7 without unwind information'
+lines 1 ''
+equal "$(sed -n 1p "$tmp/err")" 'stacks: 10 call stacks are incomplete: 5 truncated (see --stack-size), 7 without unwind information'
+equal "$(sed -n 2p "$tmp/err")" "stacks: 10 call stacks are incomplete: 3 without all Python frames (a Python frame cannot be read), \
+2 without all Python frames (unsupported version), 5 without Go frames (the callers of C that called Go)"
+json 1 '. == { python_unsupported: 2, python_unreadable: 3, go_called_back: 5 }'
+
+it "a stack that was not taken says why in its place, and counts only if it is lost"
+replayed cudamallocsnoop --stack python --folded -c "$bin/mem malloc 23 4096"
+lines 1 '^mem;\[no stack: the thread runs no Python\];cudaMalloc 23$'
+lines 1 ''
+silent
+replayed cudatrace --stack python -e cudaMalloc --summary -c "$bin/mem malloc 7 4096"
+lines 1 '^        \[no stack: the thread runs no Python\]$'
+replayed cudatrace -k --enter -e cudaMalloc -c "$bin/mem malloc 5 4096"
+lines 5 '^        \[no stack: it is taken at the return\]$'
+lines 5 '^        do_malloc'
+silent
 
 it "stacks that look the same are one group, with one peak"
 run "$bin/stacks" groups
@@ -106,7 +122,7 @@ done
 it "--stack, --unwind and --stack-size each give call stacks without -k"
 for option in '--stack native' '--unwind fp' '--stack-size 5000'; do
 	# shellcheck disable=SC2086 # words
-	run cudamallocsnoop $option -jc "$bin/mem malloc 3 4096"
+	replayed cudamallocsnoop $option -jc "$bin/mem malloc 3 4096"
 	status 0
 	json 3 '.stack[0].sym == "do_malloc" and .stack[0].kind == "native"'
 done
@@ -130,19 +146,19 @@ lines 1 '^mem;.*;main;run;do_malloc;cudaMalloc [0-9]+$'
 lines 2 ''
 
 it "cudasynclatency --folded: nanoseconds waited"
-run env SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudasynclatency --folded --unwind fp -c "$bin/mem sync 2"
+replayed SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudasynclatency --folded --unwind fp -c "$bin/mem sync 2"
 lines 1 '^mem;.*;main;run;do_sync;cudaDeviceSynchronize [2-9][0-9]{7}$'
 lines 1 ''
 
 it "cudamemcpysize --folded: bytes by stack and direction"
-run cudamemcpysize --folded --unwind fp -c "$bin/mem copy 11 4096 h2d copy 3 100 d2h copyasync 5 8 h2d"
+replayed cudamemcpysize --folded --unwind fp -c "$bin/mem copy 11 4096 h2d copy 3 100 d2h copyasync 5 8 h2d"
 lines 1 '^mem;.*;main;run;do_copy;\[HtoD\] 45056$'
 lines 1 '^mem;.*;main;run;do_copy;\[DtoH\] 300$'
 lines 1 '^mem;.*;main;run;do_copyasync;\[HtoD async\] 40$'
 lines 3 ''
 
 it "cudalaunchtop --folded: launches by stack and kernel, all of them"
-run cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
+replayed cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
 lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 23$'
 lines 1 '^mem;.*;main;run;do_graph;mem_kernel 9$'
 lines 0 '^PID'

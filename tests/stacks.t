@@ -31,6 +31,13 @@ if [ -e "$bin/inject" ]; then
 	equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
 fi
 
+it "a process whose first thread has ended: functions have names"
+program "$bin/mem" malloc 1 64 thread '(' alone wait malloc 13 900 exit 0 ')' leave
+tool cudamallocsnoop -jkp "$pid"
+go
+wait "$tracer"
+json 13 '.size == 900 and (.stack | map(.sym) | contains(["do_malloc", "thread_main"]))'
+
 it "what has no unwind information is said in the stack, with the file, and at the end"
 run cudamallocsnoop -jkc "$bin/nofp bare asm_silent"
 json 2 '.op == "alloc" and (.stack[-1] | .kind == "note" and .sym == "no unwind information")'
@@ -292,8 +299,8 @@ for which in all python; do
 	lacks='Python frames lost: the interpreter was not known yet'
 	json 2 ".op == \"alloc\" and .stack[-1].sym == \"$lacks\""
 	json 2 '.op == "alloc" and any(.stack[]?; .sym == "nesting")'
-	json 1 '.incomplete_stacks == 2'
-	says '2 call stacks are incomplete: 2 without all Python frames'
+	json 1 '.incomplete_stacks == 2 and .incomplete_by == { python_not_known_yet: 2 }'
+	says '2 call stacks are incomplete: 2 without all Python frames (the interpreter was not known yet)'
 done
 
 it "a thread of a Python program that runs no Python lacks nothing"
@@ -308,6 +315,74 @@ if long; then
 	compare python "$tmp/truth" --may-stop storm
 	seen_or_lost 200000
 fi
+
+cat >"$tmp/paths.c" <<'END'
+#include <stdio.h>
+struct dim3 { unsigned x, y, z; };
+int cudaMalloc(void **, unsigned long);
+int cudaLaunchKernel(const void *, struct dim3, struct dim3, void **, unsigned long, void *);
+
+static volatile int calls;
+
+static void path(int depth, unsigned bits, int launches)
+{
+	struct dim3 one = { 1, 1, 1 };
+	void *p;
+
+	if (!depth && launches)
+		cudaLaunchKernel(path, one, one, &p, 0, 0);
+	else if (!depth)
+		cudaMalloc(&p, 64);
+	else if (bits >> depth % 15 & 1)
+		path(depth - 1, bits, launches), calls++;
+	else
+		path(depth - 1, bits, launches), calls--;
+}
+
+/* Calls from 20011 stacks of 120 frames; to launch, once it reads a line. */
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
+	for (int i = 0; i < 20011; i++)
+		path(120, i, argc > 1);
+	return 0;
+}
+END
+${CC:-cc} -O0 -fno-omit-frame-pointer "$tmp/paths.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/paths"
+frames='--unwind fp --stack native'
+
+it "where memory for call stacks is full, that is in the place of further ones, and how many there are"
+full='no stack: memory for call stacks is full'
+# shellcheck disable=SC2086 # words
+run cudaleak $frames -T 1 -jc "$tmp/paths"
+json 1 ".type == \"held\" and .count > 5003 and [.stack[].sym] == [\"$full\"]"
+n=$(jq 'select(.type == "held").count' "$tmp/out")
+json 1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_memory_full: $n }"
+says "$n call stacks are incomplete: $n without any frame (memory for call stacks is full)"
+# shellcheck disable=SC2086 # words
+run cudaleak $frames --folded --pprof "$tmp/p" -c "$tmp/paths"
+lines 1 "^paths;\\[$full\\];\\[device\\] $((n * 64))$"
+lines $((20011 - n + 1)) ''
+python3 tests/pprof.py "$tmp/p" >"$tmp/out"
+json 1 "select(.folded // \"\" | contains(\"[$full]\")) | .values.allocations == $n"
+
+it "where a record with a stack is lost, its launch is counted, and that is in the place of its stack"
+program "$tmp/paths" launch
+# shellcheck disable=SC2086 # words
+tool cudalaunchtop $frames -kjp "$pid"
+kill -STOP "$tracer"
+go
+kill -CONT "$tracer"
+wait "$tracer"
+sum 20011 '.launches // 0'
+n=$(jq 'select(.lost).lost' "$tmp/out")
+[ "$n" -gt 5003 ] || no "$n records are lost"
+json 1 ".launches == $n and [.stack[].sym] == [\"no stack: its record was lost\"]"
+json 1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_record_lost: $n }"
 
 it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
 cat >"$tmp/many.c" <<'END'

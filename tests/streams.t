@@ -16,45 +16,45 @@ in_streams() {
 }
 
 it "text names the streams"
-run cudalaunchtop --per-stream -q -c "$bin/mem $words"
+replayed cudalaunchtop --per-stream -q -c "$bin/mem $words"
 lines 1 'TOTAL +STREAM GRID'
 lines 1 ' 5 +default 13x1x1 '
 lines 1 ' 17 +per-thread 13x1x1 '
 lines 1 ' 29 +0x[0-9a-f]+ 13x1x1 '
-run cudamemcpysize --per-stream -q -c "$bin/mem $words"
+replayed cudamemcpysize --per-stream -q -c "$bin/mem $words"
 lines 1 '^pid [0-9]+ \(mem\), HtoD, asynchronous, default stream; '
 lines 1 '^pid [0-9]+ \(mem\), HtoD, asynchronous, per-thread default stream; '
 lines 2 '^pid [0-9]+ \(mem\), HtoD, asynchronous, stream 0x[0-9a-f]+; '
 lines 1 '^        31 '
-run cudasynclatency --per-stream -q -c "$bin/mem $words sync 3"
+replayed cudasynclatency --per-stream -q -c "$bin/mem $words sync 3"
 lines 1 '^default stream, pid [0-9]+ \(mem\), cudaStreamSynchronize$'
 lines 1 '^per-thread default stream, pid '
 lines 2 '^stream 0x[0-9a-f]+, pid '
 lines 1 '^pid [0-9]+ \(mem\), cudaDeviceSynchronize$'
 
 it "with -k each call site has its streams"
-run cudalaunchtop --per-stream -kqj -c "$bin/mem $words"
+replayed cudalaunchtop --per-stream -kqj -c "$bin/mem $words"
 in_streams launches 29 41
-run cudamemcpysize --per-stream -kqj -c "$bin/mem $words"
+replayed cudamemcpysize --per-stream -kqj -c "$bin/mem $words"
 in_streams count 31 43
-run cudasynclatency --per-stream -kqj -c "$bin/mem $words"
+replayed cudasynclatency --per-stream -kqj -c "$bin/mem $words"
 in_streams count 37 47
 
 it "a launch with a configuration is in the stream that it names"
-run cudalaunchtop --per-stream -qj -c "$bin/mem streams 1 use 3 launchex 7 use 0 launchex 3"
+replayed cudalaunchtop --per-stream -qj -c "$bin/mem streams 1 use 3 launchex 7 use 0 launchex 3"
 in_streams launches 7
 json 1 '.stream == "default" and .launches == 3'
 
 it "copies that are given no stream are in the default one; other functions are in none"
-run cudamemcpysize --per-stream -qj --memset -c "$bin/mem copy 7 64 h2d memset 11 64"
+replayed cudamemcpysize --per-stream -qj --memset -c "$bin/mem copy 7 64 h2d memset 11 64"
 json 1 '.stream == "default" and .count == 7'
 json 1 '.stream == "default" and .count == 11'
-run cudasynclatency --per-stream -qj -c "$bin/mem sync 13 eventsync 3"
+replayed cudasynclatency --per-stream -qj -c "$bin/mem sync 13 eventsync 3"
 json 1 '.func == "cudaDeviceSynchronize" and .stream == null and .count == 13'
 json 1 '.func == "cudaEventSynchronize" and .stream == null and .count == 3'
 
 it "the driver's streams are told apart, too"
-run cudalaunchtop --per-stream -qj --layer driver -c "$bin/mem $words"
+replayed cudalaunchtop --per-stream -qj --layer driver -c "$bin/mem $words"
 in_streams launches 29 41
 json 1 '.stream == "default" and .launches == 5'
 
@@ -67,17 +67,17 @@ json 1 '.stream == "default" and .device == 5 and .launches == 11'
 it "hundreds of streams have a group each"
 all="streams 307"
 for i in $(seq 3 309); do all="$all use $i launch 1 copyasync 2 8 h2d streamsync 3"; done
-run cudalaunchtop --per-stream -qj -c "$bin/mem $all"
+replayed cudalaunchtop --per-stream -qj -c "$bin/mem $all"
 json 307 '.launches == 1'
-run cudamemcpysize --per-stream -qj -c "$bin/mem $all"
+replayed cudamemcpysize --per-stream -qj -c "$bin/mem $all"
 json 307 '.count == 2'
-run cudasynclatency --per-stream -qj -c "$bin/mem $all"
+replayed cudasynclatency --per-stream -qj -c "$bin/mem $all"
 json 307 '.count == 3'
 silent
 
 if [ -x "$bin/kern-ptsz" ]; then
 	it "the default stream of a program of per-thread default streams is the thread's"
-	run cudalaunchtop --per-stream -qj -c "$bin/kern-ptsz 5 7 1 1 1"
+	replayed cudalaunchtop --per-stream -qj -c "$bin/kern-ptsz 5 7 1 1 1"
 	json 0 '.stream == "default"'
 	json 2 '.stream == "per-thread"'
 fi
@@ -86,7 +86,7 @@ fi
 tracks() { jq "[.[] | select($1)] | length" "$tmp/trace.json"; }
 
 it "--chrome has a track for each stream, with what is put into it"
-run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem $words copy 3 64 h2d badlaunch 2"
+replayed cudatrace --chrome "$tmp/trace.json" -c "$bin/mem $words copy 3 64 h2d badlaunch 2"
 for title in 'default stream, device 0' 'per-thread default stream, device 0, thread '; do
 	[ "$(tracks ".ph == \"M\" and (.args.name | startswith(\"$title\"))")" = 1 ] || no "no track '$title'"
 done
@@ -122,13 +122,13 @@ jq 'map(select(.ph == "X" or .ph == "s" or .ph == "f")) | sort_by(.ts) | reduce 
 equal "$(cat "$tmp/n")" 402
 
 it "--chrome: no arrow where no work is put into a stream"
-run cudatrace --chrome "$tmp/other.json" -c "$bin/mem malloc 3 64 copy 5 64 h2d memset 7 64 badlaunch 2 sync 1"
+replayed cudatrace --chrome "$tmp/other.json" -c "$bin/mem malloc 3 64 copy 5 64 h2d memset 7 64 badlaunch 2 sync 1"
 [ "$(jq '[.[] | select(.ph == "s" or .ph == "f" or .cat == "stream")] | length' "$tmp/other.json")" = 0 ] || no "an arrow"
-run cudatrace -e sync --chrome "$tmp/other.json" -c "$bin/mem $words"
+replayed cudatrace -e sync --chrome "$tmp/other.json" -c "$bin/mem $words"
 [ "$(jq '[.[] | select(.ph == "s" or .ph == "f")] | length' "$tmp/other.json")" = 0 ] || no "an arrow"
 
 it "--chrome --tree: an arrow leads from the outermost call alone"
-run cudatrace --tree --chrome "$tmp/trace.json" -c "$bin/mem launch 3 copyasync 7 64 h2d thread '(' use 2 launch 5 ')' join"
+replayed cudatrace --tree --chrome "$tmp/trace.json" -c "$bin/mem launch 3 copyasync 7 64 h2d thread '(' use 2 launch 5 ')' join"
 [ "$(tracks '.ph == "s"')" = 15 ] || no "not 15 arrows"
 arrows
 [ "$(arrow '.pair and (.from | length) == 1 and .from[0].cat == "runtime" and .from[0].name == .to[0].name')" = 15 ] ||

@@ -180,6 +180,23 @@ run cudamallocsnoop -c true
 status 0
 says "the command used no CUDA library: nothing to trace"
 
+it "a command that could not be started is not said to use no CUDA library"
+: >"$tmp/libnone.c"
+$CC -shared -Wl,-soname,libnone.so -o "$tmp/libnone.so" "$tmp/libnone.c"
+echo 'int main(void) { return 0; }' >"$tmp/lacks.c"
+$CC -o "$tmp/lacks" "$tmp/lacks.c" -Wl,--no-as-needed "$tmp/libnone.so"
+mv "$tmp/libnone.so" "$tmp/moved.so"
+chmod 755 "$tmp"	# an ordinary user has to find the file
+for kind in $command_kinds; do
+	for want in "127 $tmp/nothing --there" "126 $tmp/lacks.c" "127 $tmp/lacks"; do
+		run cudaleak --attach "$kind" -qc "${want#* }"
+		status "${want%% *}"
+		says "the command ended with status ${want%% *}: a program could not be started"
+		says_not 'nothing to trace'
+	done
+	says 'error while loading shared libraries: libnone.so'
+done
+
 it "a command that uses CUDA, but none of the functions to trace, is not said to use no CUDA"
 run cudatrace -e cudaInitDevice -c "$bin/mem malloc 3 64"
 status 0

@@ -1,6 +1,64 @@
 # shellcheck shell=sh disable=SC2016,SC2154 # none is to be expanded; rc: the words'
 # scripts/parts has every part, and scripts/tested records what each run showed, in a repository of its own.
 
+# ran FILE WORDS: what tests/run makes of a file with these words
+ran() {
+	printf '%s\n' "$2" >"$tmp/$1.t"
+	run env LANE_LOCK= "O=$tmp/$1" V=1 tests/run "$(realpath --relative-to=. "$tmp/$1.t")"
+}
+
+it "a test may be skipped or fail in a subshell, or with its output elsewhere; it cannot begin there"
+ran subshell 'it "one"; skip "no x" >/dev/null; it "two"; (skip "no y"); it "three"; echo | while read -r _; do no "in a pipe"; done
+it "four"; it "five"; (it "six"); it "seven"'
+status 1
+lines 1 '^ok 1 - one # SKIP no x$'
+lines 1 '^ok 2 - two # SKIP no y$'
+lines 2 '^not ok [35] - (three|five)$'
+lines 1 '^2 passed, 2 failed, 2 skipped$'
+lines 0 'Parse errors'
+
+it "what prove alone finds wrong is a failure that is counted"
+ran lost 'it "one"
+{ it "two"; it "three"; } >/dev/null'
+status 1
+lines 1 '^failed prove: its verdict, though no test failed$'
+lines 1 '^3 passed, 1 failed, 0 skipped$'
+
+it "tests that a test runs have settings of their own: this run's do not reach them"
+mkdir "$tmp/within"
+cat >"$tmp/within/outer.t" <<END
+it "outer"
+run env LANE_LOCK= "O=$tmp/within/o" tests/run "$(realpath --relative-to=. "$tmp/within/inner.t")"
+status 1
+lines 1 '^1 passed, 1 failed, 0 skipped\$'
+lines 0 '^(run 2 of|flaky|ok |not begun)'
+long || no "it is not long"
+! env | grep -qE '^(AGAIN|BESIDE|JOBS|LONG|RESULTS|UNTIL|V)=' || no "the settings are in the environment"
+END
+cat >"$tmp/within/inner.t" <<END
+it "inner"
+! long || no "LONG"
+it "which fails"
+echo once >>$tmp/within/runs
+no "it fails"
+END
+run env AGAIN=1 LONG=1 V=1 UNTIL=$(($(date +%s) + 1000)) RESULTS=/dev/null LANE_LOCK= "O=$tmp/within" tests/run \
+	"$(realpath --relative-to=. "$tmp/within/outer.t")"
+status 0
+lines 1 '^1 passed, 0 failed, 0 skipped$'
+equal "$(cat "$tmp/within/runs")" once
+
+# functions FILE...: a line for each that it declares
+functions() { sed -nE 's/^[[:space:]]*([a-z_0-9]+)\(\).*/\1/p' "$@" | sort -u; }
+
+it "no test file declares a function of the same name as one of tests/lib.sh, which would call it"
+functions tests/lib.sh >"$tmp/words"
+[ "$(wc -l <"$tmp/words")" -gt 40 ] || no "few functions"
+for f in tests/*.t tests/long/*.t tests/clients/*.t tests/*.sh; do
+	[ "$f" = tests/lib.sh ] || functions "$f" | comm -12 - "$tmp/words" | sed "s|^|$f: |"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
+
 if ! command -v git >/dev/null; then
 	it "what was tested is recorded"
 	skip "no git here"

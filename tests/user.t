@@ -322,25 +322,7 @@ run cudamallocsnoop -jqu nobody -c 'exit 41'
 status 41
 
 # terminal WORD COMMAND...: runs it on a terminal of its own, with Ctrl-C once it has printed the word, if one is given
-cat >"$tmp/terminal.py" <<'END'
-import os, pty, sys
-word, out = sys.argv[1].encode(), b''
-pid, fd = pty.fork()
-if not pid:
-    os.execvp(sys.argv[2], sys.argv[2:])
-while True:
-    try:
-        got = os.read(fd, 4096)
-    except OSError:
-        break
-    out += got
-    if word and word in out:
-        word = b''
-        os.write(fd, b'\x03')
-sys.stdout.buffer.write(out.replace(b'\r', b''))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
-terminal() { run python3 "$tmp/terminal.py" "$@"; }
+terminal() { run python3 tests/terminal.py "$@"; }
 
 cat >"$tmp/typing.c" <<'END'
 #include <errno.h>

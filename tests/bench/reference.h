@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef REFERENCE_H
-#define REFERENCE_H
+#ifndef TESTS_BENCH_REFERENCE_H
+#define TESTS_BENCH_REFERENCE_H
 
 enum reference_level {
 	REFERENCE_EMPTY,

@@ -152,7 +152,7 @@ done
 it "ncclhang: a rank whose process has ended by an exception"
 tool ncclhang -jw 2 -c "{ $(apart 3 ddp 2 fails 1); } >$tmp/truth 2>$tmp/traceback"
 reported '.culprit and .ended'
-stop
+stop TERM	# the shell has it ignore INT
 jq .pid "$tmp/truth" | xargs kill -9 2>/dev/null
 mv "$tmp/reported" "$tmp/out"
 grep -q 'ValueError: no batch' "$tmp/traceback" || no 'there is no traceback'
@@ -162,7 +162,7 @@ json 2 '.verdict == "behind" and (.culprit | not) and (.ended | not) and .func =
 it "ncclhang: a rank that has died, of those that the others wait for"
 tool ncclhang -jw 2 -c "$(ranks 3 ddp 3 dies 1) >$tmp/truth"
 reported '.culprit and .ended'
-stop
+stop TERM	# the shell has it ignore INT
 pkill -f "master-port $port"
 mv "$tmp/reported" "$tmp/out"
 json 1 '.verdict == "behind" and .rank == 1 and .culprit and .ended'
@@ -171,7 +171,7 @@ json 2 '.verdict == "behind" and (.culprit | not) and (.ended | not) and .func =
 it "ncclhang: ranks with different shapes"
 tool ncclhang -jw 2 -c "$(ranks 3 ddp 3 shapes) >$tmp/truth"
 reported '.culprit and .verdict == "mismatch"'
-stop
+stop TERM	# the shell has it ignore INT
 pkill -f "master-port $port"	# it would wait for ever
 mv "$tmp/reported" "$tmp/out"
 json 3 '.verdict == "mismatch"'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the parts of the program gpu share: each runs kernels and compares their results with the CPU's. */
-#ifndef GPU_H
-#define GPU_H
+#ifndef TESTS_GPU_GPU_H
+#define TESTS_GPU_GPU_H
 #include <cstdio>
 #include <cstdlib>
 

@@ -49,6 +49,7 @@ linked() {
 }
 
 $CC -shared -fPIC -nostdlib -Wl,-soname,libcudart.so.13 "$work/cuda.c" -o "$work/libcudart.so.13"
+$CC -shared -fPIC -O1 -nostdlib -DBYTES=7001 tests/workloads/static_tls.c -o "$work/libsize.so"
 for which in this-machine: bullseye:3.9 bookworm:3.11 trixie:3.13 sid:3.14; do
 	root=${which#*:}
 	there=${root:+$cache/$root/usr}/lib/x86_64-linux-gnu
@@ -68,4 +69,16 @@ for which in this-machine: bullseye:3.9 bookworm:3.11 trixie:3.13 sid:3.14; do
 		done
 		silent
 	done
+
+	it "the C library of ${which%:*}: a library with 7,001 bytes of static TLS"
+	if [ "${which%:*}" = bullseye ]; then
+		skip "glibc 2.31 has no tunable for it"
+		continue
+	fi
+	linked "$there" -pie || { no "it cannot be linked"; continue; }
+	run env LD_PRELOAD="$work/libsize.so" cudatrace --attach inject -jS -e memory -- "$work/program"
+	status 0
+	lines 1 '^done$'
+	lines 1 '"func":"cudaMalloc",.*"calls":23,'
+	silent
 done

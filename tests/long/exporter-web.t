@@ -122,6 +122,19 @@ for word in silent half slowly name nonsense chain again; do
 	kib=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
 	[ "$kib" -lt 200000 ] || [ -n "${SANITIZE:-}" ] || no "the server has had $kib KiB"
 done
+
+it "a client of TLS 1.2 that renegotiates loses its connection, and no other client does"
+mkfifo "$tmp/keys"
+openssl s_client -connect "${base##*/}" -tls1_2 <"$tmp/keys" >"$tmp/renegotiates" 2>&1 9>&- & renegotiating=$!
+exec 4>"$tmp/keys"
+echo R >&4
+until_true sh -c "! kill -0 $renegotiating" 2>/dev/null
+exec 4>&-
+grep -q '^RENEGOTIATING' "$tmp/renegotiates" || no "it did not ask for it"
+tls
+equal "$code" 200
+has_server
+equal "$server" "$before"
 web_yml
 
 it "a certificate that is replaced is served from the next connection on"

@@ -104,17 +104,18 @@ every() {
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
 	run "$src/build/cudaall$1" -jc "$bin/mem vmm 7 vmmfree 7 loop 7 '(' drvlaunch 1 ')' malloc 7 5000 \
-		free 7 copy 7 3000 h2d memset 7 100 launch 7 sync 7 loop 7 '(' graph 1 setdevice 0 malloc 1 64 reset ')'"
+		free 7 copy 7 3000 h2d memset 7 100 drvmanaged 1 64k drvprefetch 7 0 launch 7 sync 7 loop 7 '(' graph 1 setdevice 0 malloc 1 64 reset ')'"
 	status 0
 	silent
 	for call in cuMemCreate cuMemMap cuMemUnmap cuMemRelease cuModuleGetFunction cudaFree cudaMemcpy \
-		cudaMemset cudaDeviceSynchronize cudaStreamDestroy cudaSetDevice cudaDeviceReset; do
+		cudaMemset cuMemPrefetchAsync_v2 cudaDeviceSynchronize cudaStreamDestroy cudaSetDevice cudaDeviceReset; do
 		sum 7 "select(.func == \"$call\") | $2"
 	done
 }
 every snoop 1
 json 7 '.func == "cudaMemcpy" and .size == 3000 and .direction == "HtoD" and .dst != .src'
 json 7 '.func == "cuModuleGetFunction" and .name == "drv_kernel" and .kernel != null and .module != null'
+json 7 '.func == "cuMemPrefetchAsync_v2" and .size == 4096 and (.ptr | startswith("0x"))'
 json 7 '.func == "cuMemMap" and .size == 2097152 and .handle != null'
 json 7 '.func == "cudaFree" and .size == null and (.ptr | startswith("0x"))'
 json 28 '.func == "cudaLaunchKernel" and .grid == [13,1,1] and .block == [128,1,1] and .kernel != null'

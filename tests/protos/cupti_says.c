@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "gputime/cupti.h"
+#include "cupti/cupti.h"
 
 static void *library;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The members of cudaDeviceProp that are attributes of a device, each with its attribute. */
-#ifndef ATTRIBUTES_H
-#define ATTRIBUTES_H
+#ifndef TESTS_CLIENTS_SIM_ATTRIBUTES_H
+#define TESTS_CLIENTS_SIM_ATTRIBUTES_H
 
 #define PROPERTIES(X) \
 	X(sharedMemPerBlock, MaxSharedMemoryPerBlock) \

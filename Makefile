@@ -57,7 +57,9 @@ MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CLANG_INC := -idirafter $(SYSROOT)/usr/include/$(MULTI) $(if $(CROSS),-idirafter $(SYSROOT)/usr/include -ffile-prefix-map=$(SYSROOT)=)
 CFLAGS  ?= -g -O2
 include scripts/harden.mk
-WARN    := -Wall -Wextra -Wshadow -Wformat=2
+WARN    := -Wall -Wextra -Wshadow -Wformat=2 -Wvla -Wundef -Wredundant-decls -Wstrict-prototypes -Wold-style-definition
+# not for BPF: its programs have no prototypes; the last three are gcc's only
+WARN_C  := $(WARN) -Wmissing-prototypes $(if $(findstring clang,$(shell $(CC) --version)),,-Wduplicated-cond -Wduplicated-branches -Wlogical-op)
 INC     := -iquote common -iquote tools -iquote arch/$(ARCH) -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
@@ -85,8 +87,9 @@ PTXAS    := $(O)/cudagpuprobe-ptxas
 PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/ptxas*.c))
 GPUPROBE_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/*.c)))
 GPUTIME    := $(O)/libcudagputime.so
-GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gputime/*.c))
-PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
+GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/cupti/*.c))
+CLOCK_PIC_O := $(O)/pic/common/base/clock.o
+PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c)) $(CLOCK_PIC_O)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
 INJECTED  := $(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS))
@@ -107,14 +110,17 @@ $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 $(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
+
+# elfutils declares them
+$(O)/common/elf/eu_search.o: WARN_C += -Wno-missing-prototypes
 
 # a sanitizer would have to be in the program first
 $(GPUPROBE_O) $(GPUTIME_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
 $(O)/pic/%.o: %.c
 	@echo "  PIC   $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
 
 # the archives are not position-independent, but nothing in them can be bound elsewhere
 $(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
@@ -124,7 +130,7 @@ $(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
 		-Wl,--as-needed -pthread -ldl -o $@
 
 # its thread runs until the program ends
-$(GPUTIME): $(GPUTIME_O) tools/gputime/gputime.map
+$(GPUTIME): $(GPUTIME_O) $(CLOCK_PIC_O) tools/cupti/gputime.map
 	@echo "  SO    $(@F)"
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,nodelete $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -pthread -ldl -o $@
@@ -181,7 +187,7 @@ GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
 skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
 
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)
+$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/gpulib/* common/abi/gpu.h) | $(O)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@
 else

@@ -2,8 +2,8 @@
 /* What nvcc makes of kernels, for a compiler that is not nvcc: functions that are registered with the runtime when
  * the program starts, with an image that is PTX text.  Only the simulated CUDA can be linked so; its kernels do nothing
  * but with SIM_KERNELS=1. */
-#ifndef NO_NVCC_H
-#define NO_NVCC_H
+#ifndef EXAMPLES_NO_NVCC_H
+#define EXAMPLES_NO_NVCC_H
 
 #include "../tests/sim/sim_cuda.h"
 

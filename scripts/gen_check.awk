@@ -8,7 +8,7 @@ function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; b
 
 BEGIN {
 	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
-		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
+		"MemMap|MemUnmap|MemCreate|Prefetch|Advise|Discard|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
 		"(Array|Array3D|Ctx|Multicast|Stream)Create|PrimaryCtxRetain|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
 		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
 	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"; lib["nccl"] = "libnccl"; lib["nvrtc"] = "libnvrtc"
@@ -47,8 +47,8 @@ file == 3 { exported[$1, $2]; libraries[$1]; next }
 
 /^[ \t]*(#|$)/ { next }
 
-# no file of NVIDIA's has them
-$1 == "usdt" { next }
+# no file of NVIDIA's has them, or not this version's
+$1 == "usdt" || $3 ~ /@[0-9]+\(/ { next }
 $2 == "none" {
 	for (i = 3; $i != ":"; i++) {
 		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name
@@ -88,8 +88,9 @@ function stream_order(words) {
 		fail(name " is " (words ~ / async / ? "" : "not ") "async")
 }
 
-# A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags.
+# A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags, what contexts are made of.
 function has_role(text, t, p,   k, w) {
+	if (t ~ /(Dev|dev)ResourceDesc|CUmulticastObjectProp/ || p == "handle" && t ~ /^void/) return 0
 	if ($1 == "nccl" && (p ~ /^(config|ctx)$/ || t ~ /^int ?\*$/)) return 0
 	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p == "value" && t != "size_t" || p ~ /^[Ff]lags$/) return 0
 	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
@@ -137,6 +138,7 @@ function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 	if (t !~ /\*$/ && (size ? bytes[t] != size : bytes[t] > 8)) fail(what ", of " bytes[t] " bytes")
 	gsub(/const | ?\*$/, "", t)
 	if (role == "size" && text ~ /@/) member(t, "size", at)
+	if (role == "location" && text ~ /@/ && t !~ /MemLocation$|mem[Ll]ocation$/) member(t, "location", at)
 	if (role == "params") {
 		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)?$/ ? "WidthInBytes" : "extent", at)
 		if (elem) assert("sizeof(" t ")", elem, "the struct does not have the size")

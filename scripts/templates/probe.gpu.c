@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* @NAME@'s probe, which is put into the kernels of the programs that it measures.  lib/gpu.h has what a probe
+/* @NAME@'s probe, which is put into the kernels of the programs that it measures.  gpulib/gpu.h has what a probe
  * may use, and what it may not do. */
-#include "lib/gpu.h"
+#include "gpulib/gpu.h"
 
 @!records|GPU_USES(slots);
 @records|GPU_USES(rings);

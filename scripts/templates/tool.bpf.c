@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
-@snoop|#include "generated/calls.bpf.h"
-@!snoop|#include "generated/call_aggregate.bpf.h"
+@snoop|#include "newtool/calls.bpf.h"
+@!snoop|#include "newtool/call_aggregate.bpf.h"

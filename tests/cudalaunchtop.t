@@ -208,7 +208,7 @@ equal "$(kernels true)" '23 first kernel,27 second kernel,'
 for o in '' -k; do
 	n=${o:+503} n=${n:-1009}	# as many call stacks as the ring buffer has room for
 	it "${o:+$o: }an address reused by each of $n modules, which launch and unload"
-	replayed cudalaunchtop -j $o -c "$bin/launches jit $n"
+	run cudalaunchtop -j $o -c "$bin/launches jit $n"
 	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of="$n" 'BEGIN {
 		split("2 3 5 7 11", n, " ")
 		for (i = 0; i < of; i++) print "jit<" i "> " n[i % 5 + 1] }' | sort)"
@@ -217,7 +217,7 @@ for o in '' -k; do
 done
 
 it "a kernel that a program names before each launch has one row, and needs no room for each name"
-replayed cudalaunchtop -jc "$bin/launches named 50021"
+run cudalaunchtop -jc "$bin/launches named 50021"
 json 1 '.kernel == "direct" and .launches == 50021'
 json 1 true
 silent
@@ -594,7 +594,7 @@ else
 fi
 
 it "1009 processes of 67 kernels each, one after the other, and no interval: all are there at the end"
-replayed cudalaunchtop -jc "i=0; while [ \$i -lt 1009 ]; do $bin/launches handles 67; i=\$((i + 1)); done"
+run cudalaunchtop -jc "i=0; while [ \$i -lt 1009 ]; do $bin/launches handles 67; i=\$((i + 1)); done"
 sum 67603 .launches
 json 67603 '.launches == 1'
 silent

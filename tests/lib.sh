@@ -214,6 +214,7 @@ record() {
 	shift
 	run env "REPLAY_RECORD=$recording" "PATH=$O/tests/replay:$PATH" "$@"
 	[ "$rc" -ne 124 ] || no "recording: no end"
+	! grep ': recording: ' "$tmp/err" >"$tmp/why" || no "$(cat "$tmp/why")"
 }
 replay() {
 	recording=$1

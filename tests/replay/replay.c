@@ -51,7 +51,7 @@ struct entry {
 	unsigned long long clock;
 };
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, RECORDING_MAX = 16 << 20 };
 struct extent { unsigned long long at, size; };	/* at most a page */
 
 /* An entry that was read. */
@@ -62,6 +62,7 @@ struct item {
 
 static struct {
 	FILE *to;		/* NULL: nothing is recorded */
+	size_t written;
 	struct item *items;	/* NULL: nothing is replayed */
 	size_t n;
 	char *bytes;
@@ -100,6 +101,9 @@ static void put(enum kind kind, const void *key, size_t key_size, const void *va
 	if (kind <= END || kind == START)
 		replay.now = e.clock;
 	replay.happened |= kind <= SCAN;
+	replay.written += sizeof(e) + key_size + size;
+	if (replay.written > RECORDING_MAX)
+		die(0, "recording: larger than %u MiB (trace this command live)", RECORDING_MAX >> 20);
 	fwrite(&e, sizeof(e), 1, replay.to);
 	fwrite(key, 1, key_size, replay.to);
 	fwrite(value, 1, size, replay.to);

@@ -73,32 +73,33 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view)
 	return true;
 }
 
-/* Of each reason, a stack and its only frame. */
-static const struct { struct stack stack; struct stack_frame note; } missing[] = {
-#define MISSING(why)									\
-	[why] = { { .n = 1 }, { FRAME_KIND_NOTE, NULL, FRAME_NOTE_OF(NOTE_NO_STACK, why) } }
-	MISSING(NO_STACK_CALL), MISSING(NO_STACK_RETURN), MISSING(NO_STACK_PYTHON),
-	MISSING(NO_STACK_CALLER), MISSING(NO_STACK_INJECT), MISSING(NO_STACK_MEMORY),
-	MISSING(NO_STACK_RECORD), MISSING(NO_STACK_TIME), MISSING(NO_STACK_FORBIDDEN),
-	MISSING(NO_STACK_GONE),
-#undef MISSING
-};
+/* Of each reason, a stack of one frame. */
+#define MISSING(m)									\
+	m(NO_STACK_CALL) m(NO_STACK_RETURN) m(NO_STACK_PYTHON) m(NO_STACK_CALLER)	\
+	m(NO_STACK_INJECT) m(NO_STACK_MEMORY) m(NO_STACK_RECORD) m(NO_STACK_TIME)	\
+	m(NO_STACK_FORBIDDEN) m(NO_STACK_GONE)
+#define STACK_OF(why)									\
+	static const struct stack missing_##why = {					\
+		.n = 1, .frames = { { FRAME_KIND_NOTE, NULL, FRAME_NOTE_OF(NOTE_NO_STACK, why) } } };
+#define ENTRY_OF(why) [why] = &missing_##why,
+MISSING(STACK_OF)
+static const struct stack *const missing[] = { MISSING(ENTRY_OF) };
 
 _Static_assert(sizeof(missing) / sizeof(*missing) == NO_STACKS, "each has one");
-_Static_assert(offsetof(struct stack, frames) == sizeof(struct stack), "it is a frame");
 
 const struct stack *stack_missing(struct syms *s, enum no_stack why)
 {
 	if (s)
-		stack_losses_add(s->losses, stack_notes(&missing[why].note, 1));
-	return &missing[why].stack;
+		stack_losses_add(s->losses, stack_notes(missing[why]->frames, 1));
+	return missing[why];
 }
 
 bool stack_is_missing(const struct stack *s)
 {
-	const char *at = (const char *)s;
-
-	return !s || (at >= (const char *)missing && at < (const char *)missing + sizeof(missing));
+	for (unsigned why = 0; s && why < NO_STACKS; why++)
+		if (s == missing[why])
+			return true;
+	return !s;
 }
 
 unsigned stack_reasons(const struct stack *s)

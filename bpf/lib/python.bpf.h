@@ -419,6 +419,7 @@ VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thre
 
 enum {
 	PYTHON_THREADS = 1024,		/* examined to find the calling one */
+	PYTHON_NEAR = 32,
 	PYTHON_INTERPRETERS = 16,
 	PYTHON_TRIES = 3,
 };
@@ -428,16 +429,17 @@ BPF_HASH(python_processes, __u32, struct python_process, 16384)
 
 BPF_TASK_STORAGE(python_threads, struct python_thread)
 
-/* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
- * still be examined. */
-VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
+/* The calling thread's state among the next ones, from t->next on; 0 if it is not there.  A function of its own: the verifier
+ * follows each turn of a loop. */
+VERIFIED_ONCE __u64 python_state_near(const struct python_process *p, struct python_thread *t)
 {
 	__u64 state;
 
 	if (!p || !t)
 		return 0;
-	state = python_read(t, interp + p->at.threads);
-	for (__u32 i = 0; i < PYTHON_THREADS; i++) {
+	for (int i = 0; i < PYTHON_NEAR; i++) {
+		state = t->next;
+		t->next = 0;
 		if (!state || !t->left)
 			break;
 		t->left--;
@@ -448,9 +450,23 @@ VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_t
 		}
 		if (python_is_self(t, t->word))
 			return state;
-		state = python_read(t, state + p->at.thread_next);
+		t->next = python_read(t, state + p->at.thread_next);
 	}
 	return 0;
+}
+
+/* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
+ * still be examined. */
+VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
+{
+	__u64 state = 0;
+
+	if (!p || !t)
+		return 0;
+	t->next = python_read(t, interp + p->at.threads);
+	for (int i = 0; i < PYTHON_THREADS / PYTHON_NEAR && t->next && !state; i++)
+		state = python_state_near(p, t);
+	return state;
 }
 
 /* Looks for the thread in each interpreter, the newest first: a sub-interpreter runs in a thread

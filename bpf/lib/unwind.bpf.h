@@ -392,14 +392,14 @@ VERIFIED_ONCE int unwind_goroutine(const struct unwind_process *p, union stack_b
 	if (!p || !to)
 		return n;
 	pc = go_first(p, &go);
-	for (__u32 i = 0; i < STACK_NATIVE; i++) {
-		if (i < n)
-			continue;
+	for (__u32 i = 0; i < STACK_NATIVE; i++, n++) {
+		if (n >= STACK_NATIVE)
+			break;
 		if (!pc)
-			return i;
-		to->frames[i] = pc;
+			return n;
+		to->frames[bounded(n, STACK_NATIVE - 1)] = pc;
 		if (pc & FRAME_NOTE)
-			return i + 1;
+			return n + 1;
 		pc = go_next(&go);
 	}
 	to->frames[STACK_NATIVE] = FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);

@@ -1,7 +1,7 @@
 # make            build every tool in tools/
 # make check      set up, build, and run the tests in tests; ten minutes          (as root)
-# make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers; and tests/clients,
-#                 for which pip fetches 6 GB, once: not with CLIENTS=no  (as root)
+# make check-all  also what is slow in those files, tests/long and, with real programs, tests/clients, for which pip
+#                 fetches 6 GB, once: not with CLIENTS=no  (as root)
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make ARCH=arm64  build for another machine, in build-arm64, with Debian's cross compiler and libraries (scripts/setup arm64)
@@ -14,13 +14,12 @@
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
-# make check-long  only what check-all adds to check: those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu: KERNELS='6.1 6.12'
 # make check-arm64    build for arm64, and run what needs no BPF under qemu-user, the tools on Debian's arm64 kernels under qemu
 # make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
-# make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
-#                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
+# make check-world  all that make check-all has not, each part's result into docs/tested.md: tests/world, roots, kernels,
+#                 sanitizers, hours of fuzzing and of mutants; scripts/tested runs one part   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
@@ -75,7 +74,7 @@ EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c arch/$(ARCH)/*.c)) $(O)/profile.pb-c.o
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
-# what `make check` runs; `make check-all` adds tests/long
+# what `make check` runs; `make check-all` adds tests/long and tests/clients
 # the longest first, as far as their lines tell, so that the last does not go on without the others
 TESTS   := $(shell wc -l tests/*.t | sort -rn | sed -n 's/.* tests/tests/p')
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
@@ -244,20 +243,14 @@ check: setup-test
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
 # Three tiers: check; check-all, which adds what is slow in those files, tests/long and real programs; check-world, all
-# else.  scripts/parts lists what is in them, docs/tested.md when each passed.  The longest first here, too.
-LONG_TESTS := tests/long/sanitize.t tests/long/fuzz.t tests/long/pythons.t tests/long/roots.t tests/long/kernels.t
-LONG_TESTS += $(filter-out $(LONG_TESTS) $(wildcard tests/clients/*.t),$(shell sed -n 's/^\(tests.*\.t\)	.*/\1/p' scripts/parts))
+# else: scripts/parts.
+LONG_TESTS := $(wildcard tests/long/*.t)
 CLIENT_TESTS := $(wildcard tests/clients/*.t)
 
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
-	@LONG=1 JOBS=$${JOBS:-$$(nproc)} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
-
-# one for each processor: long tests work more than they wait
-check-long: setup-all
-	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
-	@LONG=1 JOBS=$${JOBS:-$$(nproc)} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(LONG_TESTS)
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:
@@ -267,7 +260,7 @@ check-clients:
 
 # the one with the oldest pass first; records each in docs/tested.md
 check-world: setup-all
-	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
+	@scripts/tested run $$(scripts/tested list | cut -f1)
 
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
@@ -425,6 +418,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-arm64 check-clients check-cross check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb libs install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-arm64 check-clients check-cross check-kernels check-libs check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb libs install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154 # the words'
-# What can be said of the packages without building them; tests/long/deb.t builds them.
+# What can be said of the packages without building them; tests/world/deb.t builds them.
 
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
 

@@ -13,7 +13,7 @@ files() {
 }
 
 scripts() {
-	find scripts .ci tests/run tests/lib.sh tests/*.t tests/long -type f | while read -r f; do
+	find scripts .ci tests/run tests/lib.sh tests/*.t tests/long tests/world -type f | while read -r f; do
 		case $f in
 		tests/*) echo "$f" ;;
 		*) ! head -n 1 "$f" | grep -qE '^#!.*/(env )?(ba)?sh' || echo "$f" ;;
@@ -366,7 +366,7 @@ grep -ohE '`[a-z-]+\.t`( "[^"]+",?)+' docs/reliability.md docs/mutants.md >"$tmp
 while read -r file titles; do
 	file=$(echo "$file" | tr -d '`')
 	echo "$titles" | grep -oE '"[^"]+"' | tr -d '"' | while read -r title; do
-		grep -qsF -- "$title" "tests/$file" "tests/long/$file" || echo "$file: $title"
+		grep -qsF -- "$title" "tests/$file" "tests/long/$file" "tests/world/$file" || echo "$file: $title"
 	done
 done <"$tmp/named" >"$tmp/out"
 lines 0 ''
@@ -380,7 +380,7 @@ it "shellcheck has nothing to say about the scripts"
 if command -v shellcheck >/dev/null; then
 	shellcheck $(scripts | grep -v '^tests/.*\.\(t\|sh\)$') >"$tmp/out" || no "the scripts"
 	# a test has its variables from lib.sh, which has words for the tests alone
-	shellcheck -e SC2154,SC2034,SC1090,SC2015 tests/lib.sh tests/*.t tests/long/*.t >>"$tmp/out" || no "the tests"
+	shellcheck -e SC2154,SC2034,SC1090,SC2015 tests/lib.sh tests/*.t tests/long/*.t tests/world/*.t >>"$tmp/out" || no "the tests"
 else
 	skip "no shellcheck here"
 fi

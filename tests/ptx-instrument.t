@@ -273,7 +273,7 @@ for f in tests/ptx/nvcc-*.ptx tests/ptx/guards.ptx tests/ptx/operands.ptx tests/
 done
 [ $n -ge 10 ] || no "only $n kernels ran"
 
-# all kernels of tests/ptx with each of them: tests/long/ptx-same.t
+# all kernels of tests/ptx with each of them: tests/world/ptx-same.t
 it "… with each probe, pasted and called, in each scheme"
 for f in tests/ptx/guards.ptx tests/ptx/operands.ptx; do
 	n=0

@@ -54,7 +54,7 @@ functions() { sed -nE 's/^[[:space:]]*([a-z_0-9]+)\(\).*/\1/p' "$@" | sort -u; }
 it "no test file declares a function of the same name as one of tests/lib.sh, which would call it"
 functions tests/lib.sh >"$tmp/words"
 [ "$(wc -l <"$tmp/words")" -gt 40 ] || no "few functions"
-for f in tests/*.t tests/long/*.t tests/clients/*.t tests/*.sh; do
+for f in tests/*.t tests/*/*.t tests/*.sh; do
 	[ "$f" = tests/lib.sh ] || functions "$f" | comm -12 - "$tmp/words" | sed "s|^|$f: |"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
@@ -73,12 +73,9 @@ top=$PWD repo=$tmp/repo
 # parts: their names in scripts/parts
 parts() { sed -n 's/^\([^#@	][^	]*\)	.*/\1/p' scripts/parts; }
 
-it "each test file that has more with LONG=1, each kernel, suite and clang is a part"
-long_ones='(^[[:space:]]*|if |! |\|\| |\$\()long( \|\|| &&|;|$)|\$(command_)?kinds|LONG'
+it "each file of tests/world, each kernel, suite and clang is a part"
 {
-	echo quick
-	ls tests/long/*.t tests/clients/*.t
-	grep -lE "$long_ones" tests/*.t | grep -v '^tests/tested\.t$'
+	ls tests/world/*.t
 	for of in x86:kernel arm64:kernel-arm64; do
 		sed -n "/^kernels='/,/^'/s|^\([^	']*\)	.*|${of#*:}:\1|p" "arch/${of%:*}/machine.sh"
 	done
@@ -92,7 +89,7 @@ long_ones='(^[[:space:]]*|if |! |\|\| |\$\()long( \|\|| &&|;|$)|\$(command_)?kin
 } | sort >"$tmp/want"
 parts | sort >"$tmp/have"
 diff "$tmp/want" "$tmp/have" >"$tmp/out" || no "$(grep '^[<>]' "$tmp/out" | tr '\n' ' ')"
-[ "$(wc -l <"$tmp/have")" -ge 89 ] || no "few parts"
+[ "$(wc -l <"$tmp/have")" -ge 46 ] || no "few parts"
 
 it "scripts/parts names paths and targets of make that exist"
 make -qp 2>/dev/null >"$tmp/make"
@@ -119,16 +116,16 @@ parts >"$tmp/want"
 rows | diff "$tmp/want" - >"$tmp/out" || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
 
 # in a repository of its own
-mkdir -p "$repo/scripts" "$repo/docs" "$repo/tests" "$repo/room" "$repo/other"
+mkdir -p "$repo/scripts" "$repo/docs" "$repo/room" "$repo/other"
 cp scripts/tested "$repo/scripts"
 cat >"$repo/scripts/parts" <<'END'
-# a part, its tier, ...
+# a part, its command, ...
 @rooms	room %
 @say	cat said; exit "$(cat rc)"
 
-first	check		@say	@rooms
-second	check-all	@say	other
-third/x	check-world	echo 3 passed, 0 failed, 0 skipped; echo '5 passed, 0 failed, 2 skipped'	@all
+first	@say	@rooms
+second	@say	other
+third/x	echo 3 passed, 0 failed, 0 skipped; echo '5 passed, 0 failed, 2 skipped'	@all
 END
 printf 'said\nrc\nleft\n' >"$repo/.gitignore"
 echo 1 >"$repo/room/file"
@@ -144,7 +141,7 @@ ends() {
 }
 
 # row PART: its row, in columns with two or more spaces between
-row() { sed '/^## /q' docs/tested.md | grep "^$1 "; }
+row() { grep "^$1 " docs/tested.md; }
 
 date='20[0-9-]{8} [0-9:]{5}'
 
@@ -158,9 +155,6 @@ run scripts/tested list
 status 0
 equal "$(cut -f1 "$tmp/out" | tr '\n' ' ')" 'first second third/x '
 lines 3 "$tab-$tab-$tab-\$"
-run scripts/tested list check-all
-lines 1 "^second$tab"
-lines 1 ''
 
 it "a pass is recorded with its commit, date and counts, and then comes last"
 ends 0 'x' '11 passed, 0 failed, 3 skipped' 'after the counts'
@@ -168,22 +162,21 @@ run scripts/tested run first
 status 0
 equal "$(tail -n 1 "$tmp/out")" '11 passed, 0 failed, 3 skipped'
 lines 1 '^after the counts$'
-has first 2 check
-has first 4 "$(now)"
-has first 5 '11/0/3'
-has first 7 passed
-has first 6 no
-row first | grep -qE '^first  +check  +20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]  ' || no "no date"
-has second 3 -
+has first 3 "$(now)"
+has first 4 '11/0/3'
+has first 6 passed
+has first 5 no
+row first | grep -qE '^first  +20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]  ' || no "no date"
+has second 2 -
 run scripts/tested list
 equal "$(cut -f1 "$tmp/out" | tr '\n' ' ')" 'second third/x first '
 
 it "the oldest pass is listed first"
 scripts/tested run second third/x >"$tmp/out" 2>&1 || no "$(tail -n 1 "$tmp/out")"
-sed -i -E "s/^(second +check-all +)$date/\12001-02-03 04:05/; s/^(third.x +check-world +)$date/\12001-02-03 04:04/" docs/tested.md
+sed -i -E "s/^(second +)$date/\12001-02-03 04:05/; s/^(third.x +)$date/\12001-02-03 04:04/" docs/tested.md
 run scripts/tested list
 equal "$(cut -f1 "$tmp/out" | tr '\n' ' ')" 'third/x second first '
-lines 1 "^second${tab}check-all${tab}2001-02-03 04:05$tab$(now)${tab}no\$"
+lines 1 "^second${tab}2001-02-03 04:05$tab$(now)${tab}no\$"
 
 it "what is recorded stays when the table is written again, in the order of scripts/parts"
 cp docs/tested.md "$tmp/before"
@@ -191,10 +184,10 @@ run scripts/tested update
 status 0
 cmp -s docs/tested.md "$tmp/before" || no "it changed"
 sed -i '/^second/d' scripts/parts
-printf 'zero\tcheck\t@say\tother\nsecond\tcheck\t@say\tother\n' >>scripts/parts
+printf 'zero\t@say\tother\nsecond\t@say\tother\n' >>scripts/parts
 scripts/tested update
 equal "$(rows | tr '\n' ' ')" 'first third/x zero second '
-has second 5 '11/0/3'
+has second 4 '11/0/3'
 git checkout -q scripts/parts
 scripts/tested update
 
@@ -203,21 +196,21 @@ commit
 echo 2 >room/file
 commit
 scripts/tested update
-has first 6 yes
-has second 6 no
-has third/x 6 yes
+has first 5 yes
+has second 5 no
+has third/x 5 yes
 run scripts/tested list
 lines 1 "^first$tab.*${tab}yes\$"
 git revert --no-edit HEAD >/dev/null 2>&1
 scripts/tested update
-has first 6 no
-has third/x 6 no
+has first 5 no
+has third/x 5 no
 sed -i "/^second /s/$(git rev-parse --short=12 HEAD~3)/0123456789ab/" docs/tested.md
 scripts/tested update
-has second 6 unknown
+has second 5 unknown
 
 # passes PART: its last pass
-passes() { row "$1" | awk -F '  +' '{ print $1, $2, $3, $4, $5 }'; }
+passes() { row "$1" | awk -F '  +' '{ print $1, $2, $3, $4 }'; }
 
 # not_passed PART WHY: it is recorded beside the last pass
 not_passed() {
@@ -225,7 +218,7 @@ not_passed() {
 	run scripts/tested run "$1"
 	status 1
 	passes "$1" | diff "$tmp/was" - >/dev/null || no "the last pass is another one"
-	row "$1" | awk -F '  +' '{ print $7 }' | grep -qxE "$2" || no "not '$2': $(row "$1")"
+	row "$1" | awk -F '  +' '{ print $6 }' | grep -qxE "$2" || no "not '$2': $(row "$1")"
 	grep -qF "tested: not passed: $1" "$tmp/out" || no "the part is not named"
 }
 
@@ -245,12 +238,12 @@ sed -i '/^second /d' docs/tested.md
 scripts/tested update
 ends 3 '7 passed, 2 failed, 0 skipped'
 not_passed second "failed on $(now), $date: 7/2/0"
-has second 4 -
+has second 3 -
 ends 0 '17 passed, 0 failed, 0 skipped'
 run scripts/tested run second third/x
 status 0
-has second 5 '17/0/0'
-has second 7 passed
+has second 4 '17/0/0'
+has second 6 passed
 equal "$(tail -n 1 "$tmp/out")" '22 passed, 0 failed, 2 skipped'
 
 it "one of several parts fails: the others run, and it is named"
@@ -259,7 +252,7 @@ run scripts/tested run first third/x
 status 1
 lines 1 '^tested: not passed: first$'
 equal "$(tail -n 1 "$tmp/out")" '12 passed, 2 failed, 2 skipped'
-has third/x 7 passed
+has third/x 6 passed
 
 it "a tree with changes is refused, and one that changes meanwhile not recorded"
 commit
@@ -270,7 +263,7 @@ git checkout -q other
 : >room/new
 fails 2 'tested: uncommitted changes' scripts/tested run first
 rm room/new
-printf 'odd\tcheck\techo 4 >room/file; cat said\troom\nodder\tcheck\tgit commit -q --allow-empty -m x; cat said\troom\n' >>scripts/parts
+printf 'odd\techo 4 >room/file; cat said\troom\nodder\tgit commit -q --allow-empty -m x; cat said\troom\n' >>scripts/parts
 commit
 for part in odd odder; do
 	run scripts/tested run $part
@@ -280,86 +273,6 @@ for part in odd odder; do
 done
 ! grep -qF '19/0/0' docs/tested.md || no "it is recorded"
 
-it "flakes are kept with their dates and causes; the third time is a failure"
-printf '# FILE: TITLE, cause\ntests/a.t: a title: with | and `more`\tit races | wins\n' >tests/flakes
-commit
-ends 0 'flaky tests/a.t: a title: with | and `more`' 'flaky tests/b.t: another' '23 passed, 0 failed, 0 skipped' \
-	'flaky tests/b.t: another'
-run scripts/tested run first
-status 0
-cp docs/tested.md "$tmp/out"
-day=$(date -u +%Y-%m-%d)
-lines 1 "^\| \`tests/a.t\` \| a title: with ..? and .more. \| 1 \| $day \| it races .. wins \|\$"
-lines 1 "^\| \`tests/b.t\` \| another \| 1 \| $day \| unknown \|\$"
-ends 1 'flaky tests/a.t: a title: with | and `more`' '23 passed, 1 failed, 0 skipped'
-run scripts/tested run second
-cp docs/tested.md "$tmp/out"
-lines 1 "^\| .tests/a.t. \| a title.* \| 2 \| $day, $day \|"
-ends 0 'flaky tests/a.t: a title: with | and `more`' '23 passed, 0 failed, 0 skipped'
-run scripts/tested run second
-status 1
-says 'tested: second: flaky for the third time: tests/a.t: a title: with | and `more`'
-row second | grep -q "failed on .*: 23/0/0; flaky for the third time: 1\$" || no "it passed"
-cp docs/tested.md "$tmp/out"
-lines 1 "^\| .tests/a.t. \| a title.* \| 3 \|"
-lines 1 "^\| .tests/b.t. \| another \| 1 \|"
-
-it "a flake that is not seen fails nothing, and is forgotten when it is mended"
-ends 0 '23 passed, 0 failed, 0 skipped'
-run scripts/tested run second
-status 0
-fails 2 "tested: no flake 'tests/c.t: x'" scripts/tested mended 'tests/c.t: x'
-run scripts/tested mended 'tests/a.t: a title: with | and `more`'
-status 0
-cp docs/tested.md "$tmp/out"
-lines 0 'tests/a.t'
-lines 1 'tests/b.t'
-row second | grep -q ' 23/0/0 .* passed$' || no "its results are gone"
-
-it "what tests/run showed is recorded, as the quick tier or a part for each file"
-printf 'tests/x.t\tcheck-all\tfalse\troom\ntests/y.t\tcheck-all\tfalse\troom\n' >>scripts/parts
-commit
-mkdir -p "$tmp/o/tests"
-{
-	for n in 1 2 3 4 5; do printf 'passed\ttests/x.t\t%s\t\n' $n; done
-	printf 'skipped\ttests/x.t\ts\twhy\npassed\ttests/y.t\ta\t\nfailed\ttests/y.t\tb\twhy\n'
-	printf 'passed\ttests/z.t\ta\t\nflaky\ttests/x.t\t2\n'
-} >"$tmp/o/tests/results"
-O=$tmp/o run scripts/tested results files
-lines 1 '^tested: not passed: tests/y.t$'
-has tests/x.t 5 '5/0/1'
-has tests/x.t 7 passed
-row tests/y.t | grep -q "failed on $(now), .*: 1/1/0" || no "$(row tests/y.t)"
-grep -q '^| `tests/x.t` | 2 | 1 |' docs/tested.md || no "no flake"
-printf 'passed\ttests/x.t\ta\t\npassed\ttests/y.t\tb\t\n' >"$tmp/o/tests/results"
-O=$tmp/o fails 2 "tested: no part 'quick'" scripts/tested results quick
-sed -i 's/^first/quick/' scripts/parts
-commit
-O=$tmp/o run scripts/tested results quick
-has quick 5 '2/0/0'
-
-it "a part without a pass since five landings is old"
-run scripts/tested old
-status 0
-for n in 1 2 3 4 5; do
-	[ $n != 3 ] || ends 0 '29 passed, 0 failed, 0 skipped'
-	scripts/tested landing
-done
-# a minute may have begun since it passed
-sed -i -E "s/^(quick +[a-z-]+ +)$date/\12099-02-03 04:05/" docs/tested.md
-run scripts/tested old
-status 1
-lines 1 '^tests/y.t$'	# it never passed
-sed -i -E "s/^(second +check-all +)$date/\12001-02-03 04:05/" docs/tested.md
-run scripts/tested old
-lines 1 '^second$'
-lines 0 '^quick$'
-sed -i -E "s/^(third.x +check-world +)$date/\12001-02-03 04:05/" docs/tested.md
-run scripts/tested old
-lines 0 '^third'	# of check-world
-scripts/tested landing
-equal "$(grep -c "^| .[0-9a-f]*. | $day" docs/tested.md)" 5
-
 it "mistakes are named"
 fails 2 "tested: no part 'fourth'" scripts/tested run second fourth
 lines 0 ''
@@ -368,5 +281,5 @@ fails 2 'tested run PART' scripts/tested walk
 run scripts/tested run
 status 1
 echo 'third	column' >>scripts/parts
-fails 2 'scripts/parts:12: expected part, tier, command and rooms' scripts/tested list
+fails 2 'scripts/parts:10: expected part, command and rooms' scripts/tested list
 cd "$top" || leave

@@ -55,7 +55,7 @@ few='--enter-only --layer runtime -e cudaMalloc,cudaFree'
 # ---- overlayfs
 
 # shellcheck disable=SC2086 # words
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	if contains "--attach $kind -p: of two containers that share a layer, one's calls alone"; then
 		contained one malloc 1 64 wait malloc 23 4096 free 7 wait
 		first=$inner

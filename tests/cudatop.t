@@ -22,7 +22,7 @@ json 1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and 
 exec 3>&-
 wait "$pid"
 
-for kind in session multi inject; do
+for kind in session inject; do
 	it "--attach $kind: a command's block has what it did until its end"
 	run cudatop --attach $kind -jc "$bin/mem launch 101 graph 13 copy 7 1000 h2d badlaunch 5"
 	status 0

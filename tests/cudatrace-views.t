@@ -158,7 +158,7 @@ lines 1 '^cuLaunchKernel.* = 0 \[first launch seen\]$'
 lines 6 ' = 0$'
 
 it "NVRTC's compilations are in it, with options and errors"
-for kind in session multi inject; do
+for kind in session inject; do
 	run env SIM_NVRTC_US=20000 cudatrace --attach $kind -e jit -jc "$bin/compile 5 3"
 	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000'
 	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'

@@ -30,7 +30,7 @@ watches() { tool cudaexporter --textfile "$tmp/page" --interval 1 -p "$(ranks)";
 # waits N: for the Nth word `wait` of the ranks
 waits() { [ "$(grep -c ^ready "$tmp/ready")" = "$1" ]; }
 
-for kind in session multi; do	# perf takes minutes for this many probes
+for kind in session ${LONG:+multi}; do
 	it "--attach $kind: operations, bytes and failed calls of each rank, exactly"
 	page '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 capture 17 10 graph 3 10 launch 7 sync destroy' --attach "$kind"
 	for rank in 0 1 2; do

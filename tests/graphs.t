@@ -271,7 +271,7 @@ go
 wait "$tracer"
 lines 1 ' 5 +5 - +- +- \[graph, kernels unknown\] 0x[0-9a-f]+$'
 
-for kind in perf inject; do
+for kind in ${LONG:+perf} inject; do
 	it "--attach $kind: graphs count the same"
 	run cudalaunchtop --attach $kind -jc "$bin/graphs $example"
 	ran a 26 21

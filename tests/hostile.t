@@ -333,7 +333,7 @@ if ! $VICTIM test -x "$bin/mem"; then
 	leave
 fi
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
 	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
 	hoard records

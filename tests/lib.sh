@@ -51,8 +51,9 @@ lib=$O/tests/lib
 tmp=$(mktemp -d)
 name='' why='' ntests=0 failed=0 pids='' read=''
 read -r main _ </proc/self/stat
-# the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
-kinds="session${LONG:+ multi perf}"
+# the kinds to attach by.  perf has multi's programs, and the kernel waits for each of its probes when it takes them out: only
+# where the kinds' own ways differ
+kinds="session${LONG:+ multi}"
 # the same for a command that the tool runs
 command_kinds="$kinds inject"
 [ -e "$bin/inject" ] || command_kinds=$kinds

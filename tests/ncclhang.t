@@ -34,7 +34,7 @@ seen() {
 stay="late-until 0 $tmp/out late-until 1 $tmp/out late-until 2 $tmp/out"
 late="init watchdog allreduce 5 10 mark sync late-until 1 $tmp/out allreduce 1 7 mark sync"
 
-for kind in session multi inject ${LONG:+perf}; do	# perf takes minutes for this many probes where all processors are busy
+for kind in session ${LONG:+multi} inject; do
 	it "--attach $kind: a rank that has not come to a collective, by the number of its calls"
 	hang "--attach $kind -j" "3 $late"
 	status 0

@@ -87,7 +87,7 @@ run "$bin/kills-cudalaunchtop" -xjc "$bin/filtered $bin/mem launch 23"
 json 0 '.launches > 0'
 says "$left_out: it is not traced"
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: such a process has no return probe"
 	run "$bin/kills-cudalaunchtop" --attach "$kind" --layer driver -jc \
 		"$bin/filtered $bin/launches names tests/data/torch-kernels.txt"

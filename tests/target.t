@@ -3,7 +3,7 @@
 # shellcheck source=/dev/null
 . tests/own.sh
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "-p with --attach $kind traces a running process, and no other"
 	"$bin/mem" loop 100 '(' malloc 3 64 sleep 20 ')' & other=$!
 	pids="$pids $other"
@@ -28,7 +28,7 @@ kill $other
 json 30 true
 says "tracing pid $pid,$other"
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "-p --attach $kind: many processes share probes; others are not counted, nor a process that gets the number of one"
 	export SIM_NCCL_DIR="$tmp"
 	rm -f "$tmp/heir"
@@ -451,7 +451,7 @@ for t in cudaleak cudatrace; do
 		json 87 ".func == \"cudaMalloc\" and .pid == $number"
 done
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: a process that gets the number of that of -p is not traced"
 	for t in cudatrace cudaleak; do
 		program "$bin/mem" wait malloc 7 100

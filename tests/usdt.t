@@ -4,7 +4,7 @@
 # what PROGRAM...: "FUNCTION BYTES DEVICE STREAM" of what its allocator did
 what() { jq -r 'select(.layer == "usdt") | "\(.func) \(.size) \(.device) \(.stream)"' "$tmp/out"; }
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: allocations and frees, with arguments in registers, in memory and constant, of each size"
 	run cudamallocsnoop --attach "$kind" --tensors -jc "$bin/usdt malloc 3 1013 free 2"
 	status 0
@@ -147,7 +147,7 @@ run cudamallocsnoop --tensors --list -c "$tmp/noted"
 lines 64 'pytorch:free'
 lines 1 'noted.*too many USDT probes'
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: a probe that the kernel would refuse takes none of the others with it"
 	# at one place with different semaphores, and with an odd one
 	printf 'note %s, "8@%%rdi"\n' '1b, 0' '1b, semaphores' '2b, semaphores + 1' | noted
@@ -157,7 +157,7 @@ for kind in $kinds; do
 	silent
 done
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: what a note names as its semaphore is counted up in the program's own writable data, and nowhere else"
 	printf 'note %s, "8@%%rdi"\n' '1b, code' '2b, semaphores' | noted
 	cp "$tmp/noted" "$tmp/before"

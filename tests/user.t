@@ -279,7 +279,7 @@ else
 	lines 0 ran
 fi
 
-for kind in $kinds; do
+for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: the other user's command is traced from its first call to its last, with its children"
 	few='malloc 23 4096 free 7'
 	run $by_sudo cudamallocsnoop --attach $kind --layer runtime -jc \

@@ -11,7 +11,7 @@ page() {
 	done
 	shift
 	# shellcheck disable=SC2086 # words
-	run cudaexporter --once $options -c "$bin/${program:-mem} $*"
+	${live:-replayed} cudaexporter --once $options -c "$bin/${program:-mem} $*"
 	status 0
 }
 
@@ -212,7 +212,9 @@ is none '^cuda_[a-z_]*_total\{pid='
 lines 1 '^cuda_launches_total'
 
 it "--labels chooses what is said of a process"
+live=run
 page --labels uid,exe,comm -- launch 7
+live=
 lines 1 '^cuda_launches_total\{comm="mem",exe="/[^"]*/mem",uid="0",device="0",kind="kernel"\} 7$'
 
 it "--max-processes counts the rest as other: the parent is one of them"
@@ -243,7 +245,9 @@ is "$(cudaexporter -q --list -c "$bin/mem launch 1" | grep -c ' driver ')" '^cud
 grep -q '^cuda_exporter_probe_failures_total{reason="defines no CUDA functions"} [1-9]' "$tmp/out" || no "there is no reason"
 
 it "--self-time measures the BPF programs"
+live=run
 page --self-time -- launch 101
+live=
 grep -q '^cuda_exporter_bpf_seconds_total{program="cuda_session"} 0\.[0-9]*[1-9]' "$tmp/out" || no "there is no time"
 page -- launch 7
 is none '^cuda_exporter_bpf_seconds_total'

@@ -8,7 +8,7 @@ it_has_kern=true
 exports() {
 	names=$1 command=$2
 	shift 2
-	run cudaexporter --once --by comm --max-overhead off --kernels "$names" "$@" -c "$command"
+	${live:-replayed} cudaexporter --once --by comm --max-overhead off --kernels "$names" "$@" -c "$command"
 	status 0
 }
 
@@ -27,7 +27,9 @@ adds_up() {
 for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
 	it "$program: a kernel that is launched 1009 times has a name, 503 of another are other's"
 	$it_has_kern || { skip "no nvcc here"; continue; }
+	live=run
 	exports 5 "$bin/$program"
+	live=
 	equal "$(launched)" '1009 scale,503 other,'
 	adds_up 1512
 	silent
@@ -36,7 +38,9 @@ done
 
 for kind in $kinds; do
 	it "--attach $kind: launches of both layers, each once, without those that fail"
+	live=run
 	exports 5 "$bin/mem launch 1009 coop 503 launchex 7 badlaunch 11 drvlaunch 2003" --attach "$kind"
+	live=
 	equal "$(launched)" '1519 mem_kernel,2003 drv_kernel,'
 	adds_up 3522
 done
@@ -208,7 +212,9 @@ long || leave
 
 for kind in $kinds; do
 	it "--attach $kind: a graph's kernels count at its launches, not when they are captured"
+	live=run
 	exports 5 "$bin/mem launch 1009 graph 13 drvlaunch 2003" --attach "$kind"
+	live=
 	lines 1 'cuda_launches_total.*kind="kernel"} 3012$'
 	lines 1 'cuda_launches_total.*kind="graph"} 13$'
 	lines 1 'cuda_kernel_launches_total.*kernel="mem_kernel"} 1048$'

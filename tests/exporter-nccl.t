@@ -14,7 +14,7 @@ is() {
 page() {
 	words=$1
 	shift
-	run cudaexporter --once "$@" -c "$bin/nccl $words >$tmp/said"
+	${live:-replayed} cudaexporter --once "$@" -c "$bin/nccl $words >$tmp/said"
 	status 0
 }
 
@@ -32,7 +32,9 @@ waits() { [ "$(grep -c ^ready "$tmp/ready")" = "$1" ]; }
 
 for kind in session ${LONG:+multi}; do
 	it "--attach $kind: operations, bytes and failed calls of each rank, exactly"
+	live=run
 	page '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 capture 17 10 graph 3 10 launch 7 sync destroy' --attach "$kind"
+	live=
 	for rank in 0 1 2; do
 		is 122 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclAllReduce\""
 		is 7 "^cuda_nccl_operations_total.*rank=\"$rank\",nranks=\"3\",function=\"ncclBcast\""

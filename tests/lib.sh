@@ -246,9 +246,9 @@ replayed() {
 		replay "$recording" "$@"
 		grep -q ': record it with these options$' "$tmp/err" || return 0
 	done
-	mktemp "$replayed_-XXXXXX" >"$tmp/name"
-	record "$(cat "$tmp/name")" "$@"
-	replay "$(cat "$tmp/name")" "$@"
+	replayed_=$(mktemp "$replayed_-XXXXXX")
+	record "$replayed_" "$@"
+	replay "$replayed_" "$@"
 }
 
 # program COMMAND...: starts it in the background, up to the word `wait` of mem; $pid

@@ -432,7 +432,7 @@ $(T_BIN)/python: $(O)/tests/unit/python.o $(O)/libcommon.a | $(T_BIN)
 -include $(wildcard $(T_OBJ)/*/*.d)
 
 # the tools, given what they saw before: tests/replay/replay.c stands between their parts
-T_REPLAY := $(filter-out cudabt cudabounds cudaexporter cudamemtime cudawatch,$(INJECTED))
+T_REPLAY := $(filter-out cudabt cudabounds cudamemtime cudawatch,$(INJECTED))
 T_REPLAY_WRAPS := $(patsubst __real_%,-Wl$(T_COMMA)--wrap=%,$(sort $(shell grep -o '__real_[a-z_]*' $(T_DIR)/replay/replay.c)))
 TEST_FILES += $(T_REPLAY:%=$(T_O)/replay/%)
 $(T_OBJ)/replay/replay.o: $(T_DIR)/replay/replay.c $(DEFS)

@@ -127,22 +127,34 @@ static int copy(int (*session)(void *), unsigned long bytes, int kind, long resu
 	return skip;
 }
 
-/* What is counted of host-to-device copies, of all lanes; all are in slot 0 then. */
-static struct aggregate_values counted(const struct shmmap_map *slots)
+/* The tables of counts: elements of each lane, and what is counted while another thread takes an element. */
+struct counts { const struct shmmap_map *slots; struct shmmap_map *rest; };
+
+static void count_in(struct aggregate_values *all, const struct aggregate_values *v)
+{
+	for (int j = 0; j < HIST_SLOTS; j++)
+		all->hist.slots[0] += v->hist.slots[j];
+	all->sum += v->sum;
+	all->failed += v->failed;
+	memcpy(all->comm, v->comm, sizeof(all->comm));
+}
+
+/* What is counted of host-to-device copies, all in slot 0. */
+static struct aggregate_values counted(const struct counts *counts)
 {
 	struct aggregate_values all = { .failed = 0 };
+	const struct shmmap_map *slots = counts->slots;
+	struct aggregate_key key, *before = NULL;
 
 	for (__u32 i = 0; i < slots->max_entries; i++) {
 		const struct aggregate_slot *s = (void *)(slots->at + (__u64)i * slots->stride);
 
-		if (s->slot.state != SLOT_TAKEN || s->key.key != 1)
-			continue;
-		for (int j = 0; j < HIST_SLOTS; j++)
-			all.hist.slots[0] += s->values.hist.slots[j];
-		all.sum += s->values.sum;
-		all.failed += s->values.failed;
-		memcpy(all.comm, s->values.comm, sizeof(all.comm));
+		if (s->slot.state == SLOT_TAKEN && s->key.key == 1)
+			count_in(&all, &s->values);
 	}
+	for (; !shmmap_next(counts->rest, before, &key); before = &key)
+		if (key.key == 1)
+			count_in(&all, shmmap_lookup(counts->rest, &key, 0));
 	return all;
 }
 
@@ -162,10 +174,10 @@ static void *copies(void *arg)
 	return NULL;
 }
 
-static void check_threads(struct shmmap_memory *m, int (*session)(void *), const struct shmmap_map *slots)
+static void check_threads(struct shmmap_memory *m, int (*session)(void *), const struct counts *counts)
 {
 	struct many many = { .m = m, .session = session };
-	struct aggregate_values before = counted(slots), after;
+	struct aggregate_values before = counted(counts), after;
 	pthread_t thread[THREADS];
 
 	pthread_barrier_init(&many.begun, NULL, THREADS);
@@ -173,7 +185,7 @@ static void check_threads(struct shmmap_memory *m, int (*session)(void *), const
 		pthread_create(&thread[i], NULL, copies, &many);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	after = counted(slots);
+	after = counted(counts);
 	check(after.hist.slots[0] - before.hist.slots[0] == THREADS * COPIES, "23 threads' copies are counted");
 	check(after.sum - before.sum == THREADS * COPIES * 100ull, "and their bytes");
 }
@@ -253,7 +265,7 @@ int main(int argc, char **argv)
 	struct cudamemcpysize_bpf *skel = cudamemcpysize_bpf__open();
 	struct aggregate_values v;
 	struct shmmap_memory *m;
-	struct shmmap_map *slots;
+	struct counts counts;
 	int (*session)(void *);
 
 	if (!skel)
@@ -266,7 +278,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	join(m);
-	slots = shmmap_of(m, skel->maps.aggregate_slots);
+	counts = (struct counts){ shmmap_of(m, skel->maps.aggregate_slots), shmmap_of(m, skel->maps.aggregates) };
 	session = program("cuda_session");
 	check(session && !strcmp(inject_name, "cudamemcpysize"), "the table has the program");
 	thread_begin(m);
@@ -276,11 +288,11 @@ int main(int argc, char **argv)
 	check(!copy(session, 1000, 2, 0), "and one in another direction");
 	check(!copy(session, 5, 1, 0), "and one that is too small");
 	check(!copy(session, 77, 1, 2), "and one that fails");
-	v = counted(slots);
+	v = counted(&counts);
 	check(v.hist.slots[0] == 2 && v.sum == 5096 && v.failed == 1, "two copies of 5096 bytes are counted, and a failure");
 	check(!strcmp(v.comm, "unit"), "with the thread's comm");
 	check(skel->data_lost->lost[LOST_RETURN] == 0, "nothing is lost");
-	check_threads(m, session, slots);
+	check_threads(m, session, &counts);
 	check_reads();
 	check_stack();
 	check_armed();

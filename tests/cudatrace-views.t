@@ -175,7 +175,7 @@ silent
 
 if long; then
 	it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
-	run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
+	replayed cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
 	jq -r 'select(.func) | "\(.func) \(.calls)"' "$tmp/out" | LC_ALL=C sort >"$tmp/summary"
 	counts "$tmp/trace.json" >"$tmp/timeline"
 	equal "$(cat "$tmp/timeline")" "$(cat "$tmp/summary")"
@@ -323,7 +323,7 @@ lines 25 ''
 silent
 
 it "… without returns, without times, and what the libraries say"
-run cudatrace --layer runtime -e $eleven --enter-only -v -c "$bin/calls eleven"
+replayed cudatrace --layer runtime -e $eleven --enter-only -v -c "$bin/calls eleven"
 lines 2 '^> cudaMalloc\(devPtr=0x[0-9a-f]+, size=64\)$'
 lines 12 '^> '
 lines 12 ''

@@ -7,7 +7,7 @@ ran() { json 1 ".kernel == \"$1\" and .kind == \"kernel\" and .launches == $2 an
 example='eager a 5 begin launch a 3 launch b 1 end make destroy replay 7 begin launch b 2 end make replay 11 eager b 2'
 for program in graphs graphs-12 graphs-static graphs-stripped; do
 	it "$program: a captured kernel counts at each launch of its graph, also if the graph was destroyed"
-	run cudalaunchtop -jc "$bin/$program $example"
+	replayed cudalaunchtop -jc "$bin/$program $example"
 	ran a 26 21
 	ran b 31 29
 	json 2 true
@@ -15,37 +15,37 @@ for program in graphs graphs-12 graphs-static graphs-stripped; do
 done
 
 it "… by the driver's functions"
-run cudalaunchtop -jc "$bin/graphs driver $example"
+replayed cudalaunchtop -jc "$bin/graphs driver $example"
 ran a 26 21
 ran b 31 29
 json 2 true
-run cudalaunchtop --layer driver -jc "$bin/graphs driver $example"
+replayed cudalaunchtop --layer driver -jc "$bin/graphs driver $example"
 ran a 26 21
 ran b 31 29
 
 it "… and with failed launches, by process, by call site, and as a flame graph"
-run cudalaunchtop -jxc "$bin/graphs $example"
+replayed cudalaunchtop -jxc "$bin/graphs $example"
 ran a 26 21
 ran b 31 29
 json 2 '.failed == 0'
-run cudalaunchtop -jPc "$bin/graphs $example"
+replayed cudalaunchtop -jPc "$bin/graphs $example"
 json 1 '.launches == 57 and .replayed == 50 and .kernel == null'
-run cudalaunchtop -jkc "$bin/graphs $example"
+replayed cudalaunchtop -jkc "$bin/graphs $example"
 json 1 '.kernel == "a" and .launches == 21 and .replayed == 21 and .stack[0].sym == "replay"'
 json 1 '.kernel == "a" and .launches == 5 and .replayed == 0 and .stack[0].sym == "launch"'
 json 1 '.kernel == "b" and .launches == 29 and .replayed == 29'
-run cudalaunchtop --folded -c "$bin/graphs $example"
+replayed cudalaunchtop --folded -c "$bin/graphs $example"
 lines 1 '^graphs;.*;replay;a 21$'
 lines 1 '^graphs;.*;launch;a 5$'
 
 it "in text a kernel that graphs launch has a mark"
-run cudalaunchtop -c "$bin/graphs eager c 3 $example"
+replayed cudalaunchtop -c "$bin/graphs eager c 3 $example"
 lines 1 ' 26 +26 13x1x1 +128x1x1 +1664 \[graph\] a$'
 lines 1 ' 3 +3 13x1x1 +128x1x1 +1664 c$'
 
 it "a stream captures when it waits for an event of one that does; others do not"
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 external c 3 fork b 3 beside c 5 launch a 1 end fork c 2 make replay 7"
+	replayed cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 external c 3 fork b 3 beside c 5 launch a 1 end fork c 2 make replay 7"
 	ran a 21 21
 	ran b 21 21
 	ran c 10 0
@@ -54,9 +54,9 @@ done
 
 it "graphs are made of nodes, which can be changed, left out and destroyed"
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer create node a 1 make enable 0 0 replay 5 set 0 c replay 7 enable 0 1 replay 2"
+	replayed cudalaunchtop -jc "$bin/graphs $layer create node a 1 make enable 0 0 replay 5 set 0 c replay 7 enable 0 1 replay 2"
 	ran c 2 2
-	run cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 other 5 make replay 7 set 0 c replay 11 \
+	replayed cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 other 5 make replay 7 set 0 c replay 11 \
 		enable 4 0 replay 13 enable 4 1 replay 2 node-set 1 c make replay 17"
 	# 7 of a a b b b, 11 of c a b b b, 13 of c a b b, 2 of c a b b b, 17 of a c b b b
 	ran a 57 57
@@ -67,12 +67,12 @@ done
 
 it "graphs in graphs count: as children, captured, and in copies"
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 end create node b 3 child make replay 5 clone node c 1 make replay 3"
+	replayed cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 end create node b 3 child make replay 5 clone node c 1 make replay 3"
 	ran a 16 16
 	ran b 24 24
 	ran c 3 3
 	json 3 true
-	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 end make begin launch b 1 again end make replay 3"
+	replayed cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 end make begin launch b 1 again end make replay 3"
 	ran a 6 6
 	ran b 3 3
 	json 2 true
@@ -80,7 +80,7 @@ done
 
 it "an executable graph is what it was updated to last"
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 launch b 1 end make replay 5 destroy begin launch c 3 end update replay 7 \
+	replayed cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 launch b 1 end make replay 5 destroy begin launch c 3 end update replay 7 \
 		destroy begin launch c 3 end update replay 7 unmake destroy begin launch a 1 end make replay 11"
 	ran a 21 21
 	ran b 5 5
@@ -93,32 +93,32 @@ words='begin launch a 2 end make replay 1'
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	words="$words destroy begin launch a 2 launch b 1 end update replay 1 destroy begin launch a 2 launch b 1 end update replay 1"
 done
-run cudalaunchtop -jc "$bin/graphs $words $(echo "$words" | cut -d' ' -f 9-) $(echo "$words" | cut -d' ' -f 9-)"
+replayed cudalaunchtop -jc "$bin/graphs $words $(echo "$words" | cut -d' ' -f 9-) $(echo "$words" | cut -d' ' -f 9-)"
 ran a 122 122
 ran b 60 60
 json 2 true
 
 it "what fails neither begins a capture nor ends one"
-run cudalaunchtop -jc "$bin/graphs begin launch b 1 fork b 1 fails launch a 2 end make replay 3"
+replayed cudalaunchtop -jc "$bin/graphs begin launch b 1 fork b 1 fails launch a 2 end make replay 3"
 ran a 6 6
 ran b 6 6
 json 2 true
 
 it "threads that capture at the same time do not disturb each other"
-run cudalaunchtop -jc "$bin/graphs threads 7"
+replayed cudalaunchtop -jc "$bin/graphs threads 7"
 ran a 70 70
 ran b 105 105
 json 2 true
 
 it "… also on the default streams of threads, where another thread launches"
-run cudalaunchtop -jc "$bin/graphs own 7"
+replayed cudalaunchtop -jc "$bin/graphs own 7"
 ran a 70 70
 ran b 105 105
 ran c 2 0
 json 3 true
 
 it "a graph without kernels, and an empty one"
-run cudalaunchtop -jc "$bin/graphs create other 3 make replay 5"
+replayed cudalaunchtop -jc "$bin/graphs create other 3 make replay 5"
 json 1 '.kind == "graph" and .launches == 5 and .replayed == 0 and .complete'
 json 1 true
 
@@ -133,7 +133,7 @@ everything="begin launch a 2 copy 5 4096 fill 3 64 call 2 alloc 1024 free take 7
 create node c 3 copy-node 2 100 fill-node 1 400 call-node 1 alloc-node 555 free-node other 3 any a 2 copy-any 1 333 make replay 11"
 for layer in '' driver; do
 	it "${layer:-runtime}: --graphs shows what each graph does, by kinds of nodes, and where it was made"
-	run cudalaunchtop --graphs -jc "$bin/graphs $layer $everything"
+	replayed cudalaunchtop --graphs -jc "$bin/graphs $layer $everything"
 	graph 5 17 1024 77777 7
 	graph 5 15 555 0 11
 	json 2 true
@@ -152,13 +152,13 @@ for layer in '' driver; do
 done
 
 it "… in text, live graphs apart from each other and from their former selves"
-run cudalaunchtop --graphs -c "$bin/graphs $everything"
+replayed cudalaunchtop --graphs -c "$bin/graphs $everything"
 lines 1 '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL +KERNELS +NODES +MEMORY +GRAPH$'
 lines 1 ' 11 +11 +5 +15 +555 bytes 0x[0-9a-f]+$'
 lines 1 '^        3 x b$'
 lines 1 '^        5 x memcpy HtoD 4096 bytes$'
 lines 1 '^        77777 bytes allocated during capture$'
-run cudalaunchtop --graphs -jc "$bin/graphs create node a 2 node b 3 make replay 7 set 0 c replay 11 set 0 a replay 2"
+replayed cudalaunchtop --graphs -jc "$bin/graphs create node a 2 node b 3 make replay 7 set 0 c replay 11 set 0 a replay 2"
 json 1 '.kernels == 5 and .launches == 9 and (.nodes | length) == 2'
 json 1 '.kernels == 5 and .launches == 11 and (.nodes | length) == 3'
 json 2 true
@@ -176,25 +176,25 @@ copies="copy-beside 3 1000 begin copy 5 4096 fill 3 64 end make replay 7 \
 create copy-node 2 100 fill-node 1 400 copy-any 1 333 make replay 11 copy-set 0 107 replay 2"
 for layer in '' driver; do
 	it "${layer:-runtime}: cudamemcpysize counts the copies of graphs at each launch, not where they are captured"
-	run cudamemcpysize --memset -jc "$bin/graphs $layer $copies"
+	replayed cudamemcpysize --memset -jc "$bin/graphs $layer $copies"
 	# 3 of 1000 eager, 35 of 4096, 24 of 100, 2 of 107
 	json 1 '.direction == "HtoD" and .async and .count == 64 and .replayed == 61 and .bytes == 148974 and .min == 100 and .max == 4096'
 	json 1 '.direction == "DtoH" and .async and .count == 13 and .replayed == 13 and .bytes == 4329'
 	json 1 '.direction == "memset" and .count == 34 and .replayed == 34 and .bytes == 6544'
 	json 3 true
 	silent
-	run cudamemcpysize -k -m 101 --direction HtoD -jc "$bin/graphs $layer $copies"
+	replayed cudamemcpysize -k -m 101 --direction HtoD -jc "$bin/graphs $layer $copies"
 	json 1 '.count == 37 and .replayed == 37 and .bytes == 143574 and .stack[0].sym == "replay"'
 	json 1 '.count == 3 and .replayed == 0'
 	json 2 true
 done
-run cudamemcpysize -c "$bin/graphs $copies"
+replayed cudamemcpysize -c "$bin/graphs $copies"
 lines 1 '^HtoD, asynchronous; .*; 61 by CUDA graphs$'
 
 it "… copies that are captured take no time"
-run cudamemcpysize --time -jc "$bin/graphs $copies"
+replayed cudamemcpysize --time -jc "$bin/graphs $copies"
 lines 0 ''
-run cudamemcpysize --slower 1 -jc "env SIM_LATENCY_US=cuMemcpyHtoDAsync_v2=1000 $bin/graphs $copies"
+replayed cudamemcpysize --slower 1 -jc "env SIM_LATENCY_US=cuMemcpyHtoDAsync_v2=1000 $bin/graphs $copies"
 json 0 '.replayed > 0'
 json 1 '.direction == "HtoD" and .count == 3'
 json 1 true
@@ -210,32 +210,32 @@ says '5 launches of CUDA graphs that were made before tracing began: their copie
 allocs='begin alloc 1024 free alloc 3001 end make replay 7 create alloc-node 555 free-node alloc-node 777 make replay 3'
 for layer in '' driver; do
 	it "${layer:-runtime}: cudaleak holds what a graph allocates and does not free, from its first launch on"
-	run cudaleak -jac "$bin/graphs $layer $allocs"
+	replayed cudaleak -jac "$bin/graphs $layer $allocs"
 	json 1 '.at == "exit" and .bytes == 3001 and .memory == "pool"'
 	json 1 '.at == "exit" and .bytes == 777 and .memory == "pool"'
 	json 2 true
-	run cudaleak -jc "$bin/graphs $layer $allocs free"
+	replayed cudaleak -jc "$bin/graphs $layer $allocs free"
 	json 1 '.bytes == 3001 and .count == 1 and (.stack[0].sym | test("^(end|main)$"))'
 	json 1 true
-	run cudaleak -jc "$bin/graphs $layer begin alloc 1024 end make"
+	replayed cudaleak -jc "$bin/graphs $layer begin alloc 1024 end make"
 	json 1 '.bytes == 0 and .count == 0'
 	json 1 true
 done
 
 it "cudamallocsnoop marks calls that are captured"
-run cudamallocsnoop -jc "$bin/graphs $allocs free"
+replayed cudamallocsnoop -jc "$bin/graphs $allocs free"
 json 3 '.captured and .ret == 0'
 json 1 '.captured and .op == "alloc" and .size == 3001'
 json 1 '.captured == false and .op == "free"'
-run cudamallocsnoop -c "$bin/graphs $allocs"
+replayed cudamallocsnoop -c "$bin/graphs $allocs"
 lines 3 ' captured$'
-run cudamallocsnoop -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
+replayed cudamallocsnoop -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
 json 1 '.captured == false and .ret == 2'
-run cudatrace -e cudaMallocAsync -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
+replayed cudatrace -e cudaMallocAsync -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
 json 1 '.captured == false and .error == "cudaErrorMemoryAllocation"'
 
 it "cudatrace --chrome: what is captured is not held"
-run cudatrace --chrome "$tmp/chrome" -c "$bin/graphs begin alloc 1024 end"
+replayed cudatrace --chrome "$tmp/chrome" -c "$bin/graphs begin alloc 1024 end"
 equal "$(jq '[.. | objects | select(.ph? == "C") | .args | add] | max // 0' "$tmp/chrome")" 0
 
 for kind in session inject; do
@@ -247,11 +247,11 @@ for kind in session inject; do
 	json 1 '.captured and .func == "cudaLaunchHostFunc"'
 	json 16 '.captured | not'
 done
-run cudatrace -e cudaLaunchHostFunc -jc "$bin/graphs begin call 5 end"
+replayed cudatrace -e cudaLaunchHostFunc -jc "$bin/graphs begin call 5 end"
 json 5 '.captured'
-run cudatrace -e cudaEventRecord -jc "$bin/graphs begin fork a 3 end"
+replayed cudatrace -e cudaEventRecord -jc "$bin/graphs begin fork a 3 end"
 json 2 '.captured'
-run cudatrace -c "$bin/graphs begin launch a 2 end make replay 1"
+replayed cudatrace -c "$bin/graphs begin launch a 2 end make replay 1"
 lines 2 '^cudaLaunchKernel\(.* \[captured\]'
 lines 2 ' \[captured\]'
 
@@ -303,12 +303,12 @@ else
 fi
 
 it "a graph of 40,009 nodes is followed, its executable graph shares them until one changes"
-run cudalaunchtop -jc "$bin/graphs begin launch a 40009 end make replay 5 destroy"
+replayed cudalaunchtop -jc "$bin/graphs begin launch a 40009 end make replay 5 destroy"
 ran a 200045 200045
 json 1 true
 silent
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 make replay 5 node c 1 replay 7 make \
+	replayed cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 make replay 5 node c 1 replay 7 make \
 		set 0 c replay 11 make enable 1 0 replay 13 make replay 2"
 	# 12 of a a b b b, 11 of c a b b b c, 13 of a b b b c, 2 of a a b b b c
 	ran a 52 52
@@ -317,12 +317,12 @@ for layer in '' driver; do
 done
 
 it "more than 4,096 graphs of a process are not followed, and that is said"
-run cudalaunchtop -jc "$bin/graphs begin launch b 3 end make many 4100 make replay 5 begin launch c 2 end make replay 7"
+replayed cudalaunchtop -jc "$bin/graphs begin launch b 3 end make many 4100 make replay 5 begin launch c 2 end make replay 7"
 json 2 '.kind == "graph"'
 says 'nodes of graphs not followed: more than 4096 graphs or 65536 nodes in a process, or'
 
 it "… nor what child graphs multiply beyond that"
-run cudalaunchtop -jc "$bin/graphs create $(seq -f "copy-node 1 %g" 307 | tr '\n' ' ') create \
+replayed cudalaunchtop -jc "$bin/graphs create $(seq -f "copy-node 1 %g" 307 | tr '\n' ' ') create \
 $(yes child | head -n 223 | tr '\n' ' ') make replay 3 create node b 2 make replay 5"
 json 1 '.kind == "graph" and .launches == 3'
 ran b 10 10

@@ -113,15 +113,15 @@ else
 fi
 
 it "--uid takes the name of a user, who must exist"
-run cudamallocsnoop --uid "$(id -un)" -jc "$bin/mem malloc 23 64"
+replayed cudamallocsnoop --uid "$(id -un)" -jc "$bin/mem malloc 23 64"
 json 23 '.op == "alloc"'
-run cudamallocsnoop --uid nobody -jc "$bin/mem malloc 23 64"
+replayed cudamallocsnoop --uid nobody -jc "$bin/mem malloc 23 64"
 json 0 .
 fails 2 "--uid: 'no such user' is not the name of a user, nor a UID" cudamallocsnoop --uid 'no such user' -c true
 fails 2 "--uid: '-1' is not the name of a user" cudamallocsnoop --uid=-1 -c true
 
 it "a filter is not said to leave out every process of a command that uses no CUDA"
-run cudamallocsnoop --comm other -c true
+replayed cudamallocsnoop --comm other -c true
 says 'the command used no CUDA library'
 
 it "cudaleak --list leaves the file of --chrome alone"

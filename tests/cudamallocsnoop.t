@@ -187,7 +187,7 @@ replayed cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
 
 it "a call in flight when its process is killed is no call"
-run cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/mem malloc 23 64 thread \( hostalloc 1 64 \) sleep 100 segv'"
+replayed cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/mem malloc 23 64 thread \( hostalloc 1 64 \) sleep 100 segv'"
 json 23 'true'
 
 it "a long name shifts as few of the following columns as possible"

@@ -172,7 +172,7 @@ runtime() {
 while read -r version called; do
 	it "decodes the parameters that $version had, whose file is $called"
 	runtime "$version" "$tmp/$called" "$tmp/prefetch.c"
-	run cudatrace -jc "$tmp/main"
+	replayed cudatrace -jc "$tmp/main"
 	case $version in
 	*.13) json 1 '.args.location == {type: "cudaMemLocationTypeDevice", id: 0} and .args.flags == 3' ;;
 	*) json 1 '.args == {devPtr: "0x8", count: 2039, dstDevice: 1, stream: "0x3"}' ;;

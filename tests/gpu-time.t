@@ -43,7 +43,7 @@ else
 fi
 
 it "without --gpu-time nothing is shown of it"
-run cudalaunchtop -jc "$bin/mem launch 7"
+replayed cudalaunchtop -jc "$bin/mem launch 7"
 json 1 '.launches == 7 and (has("gpu_ns") | not)'
 
 it "a program that runs: it is on while a tool asks, for each tool anew"

@@ -184,11 +184,11 @@ else
 		ncclsnoop --pprof $tmp/p -- $bin/nccl 1 init allreduce 3 1|calls|4
 	END
 	it "pprof has the samples of device 0 by their label"
-	run env SIM_DEVICES=2 cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/mem" launch 7 setdevice 1 launch 11
+	replayed SIM_DEVICES=2 cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/mem" launch 7 setdevice 1 launch 11
 	env go tool pprof -symbolize=none -tagfocus=device=0:0device -top "$tmp/p" >"$tmp/out" 2>"$tmp/err"
 	lines 1 'accounting for 7, '
 	it "pprof has template arguments, and <module> and <lambda>, as they are"
-	run cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/launches" called _Z4fillIiEvPT_ 5 called _Z4fillIfEvPT_ 7 called _Z4fillIdEvPT_ 11
+	replayed cudalaunchtop -qb --pprof "$tmp/p" -- "$bin/launches" called _Z4fillIiEvPT_ 5 called _Z4fillIfEvPT_ 7 called _Z4fillIdEvPT_ 11
 	env go tool pprof -symbolize=none -nodefraction=0 -top "$tmp/p" 2>"$tmp/err" | sed 's/  */ /g' >"$tmp/out"
 	lines 1 '^ ?5 .* fill<int>$'
 	lines 1 '^ ?7 .* fill<float>$'
@@ -199,11 +199,11 @@ else
 		leak = lambda: rt.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(300))
 		for i in range(7): leak()
 	END
-	run cudaleak -q --pprof "$tmp/p" --stack python -- /usr/bin/python3 "$tmp/names.py"
+	replayed cudaleak -q --pprof "$tmp/p" --stack python -- /usr/bin/python3 "$tmp/names.py"
 	env go tool pprof -symbolize=none -nodefraction=0 -sample_index=allocations -top "$tmp/p" >"$tmp/out" 2>"$tmp/err"
 	lines 1 ' 7 .*<lambda>'
 	lines 1 ' 7 .*<module>'
-	run cudaleak -q --pprof "$tmp/p" -- "$bin/deep" 3 4096
+	replayed cudaleak -q --pprof "$tmp/p" -- "$bin/deep" 3 4096
 	env go tool pprof -symbolize=none -nodefraction=0 -sample_index=allocations -raw "$tmp/p" >"$tmp/out" 2>"$tmp/err"
 	lines 1 'int app::grow<int>\(unsigned long\)'
 fi

@@ -184,7 +184,7 @@ lines 0 ' 0/3 .* behind '
 it "--gpu-time: how long it runs on the GPU"
 SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
 json 1 '.gpu_ns == 205500 and .gpu_share > 0'
-run cudatop --gpu-time -jc "$bin/mem launch 101 sleep 700 exec '(' launch 7 ')'"
+replayed cudatop --gpu-time -jc "$bin/mem launch 101 sleep 700 exec '(' launch 7 ')'"
 json 1 '.launches == 101 and .gpu_ns == 101000'
 json 1 '.launches == 7 and .gpu_ns == 7000'
 fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
@@ -238,7 +238,7 @@ json 1 'has("parent") | not'
 silent
 
 it "--filter: rows with a text, in any case"
-run cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
+replayed cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
 lines 1 ' mem +'
 lines 0 ' other +'
 replayed cudatop --filter no-such -jc "$bin/mem launch 3"

@@ -10,7 +10,7 @@ export SIM_KERNEL_NS=1000 SIM_COPY_NS=500 SIM_SET_NS=200
 page() {
 	command=$1
 	shift
-	run cudaexporter --once --by comm --kernels 2 --gpu-time "$@" -c "$command"
+	replayed cudaexporter --once --by comm --kernels 2 --gpu-time "$@" -c "$command"
 	status 0
 }
 

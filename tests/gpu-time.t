@@ -27,15 +27,15 @@ done
 
 it "kernels by name, those that take the most time first"
 if [ -e "$kern" ]; then
-	run cudalaunchtop --gpu-time -bc "$kern"
+	replayed cudalaunchtop --gpu-time -bc "$kern"
 	status 0
 	lines 1 '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL +GPU\(ms\) +%GPU +MEAN\(us\) +P99\(us\) KERNEL$'
 	lines 1 '^[0-9]+ +kern +[0-9.]+ +1009 +1009 +2\.018 +[0-9.]+ +2\.0 +2\.0 scale$'
 	lines 1 '^[0-9]+ +kern +[0-9.]+ +503 +503 +0\.503 +[0-9.]+ +1\.0 +1\.0 fill<int>$'
 	equal "$(sed -n '2s/.* //p' "$tmp/out")" scale
-	run cudalaunchtop --gpu-time -s name -bc "$kern"
+	replayed cudalaunchtop --gpu-time -s name -bc "$kern"
 	equal "$(sed -n '2s/.* //p' "$tmp/out")" 'fill<int>'
-	run cudalaunchtop --gpu-time -Pjc "$kern"
+	replayed cudalaunchtop --gpu-time -Pjc "$kern"
 	json 1 '.kernel == null and .launches == 1512 and .gpu_runs == 1512 and .gpu_ns == 2521000'
 	json 1 true
 else
@@ -509,7 +509,7 @@ done
 fails 2 '--sample requires --gpu-time' cudamemcpysize --sample 1/2
 
 it "a kernel that is launched cooperatively and otherwise has its time in one row; --device selects"
-run cudalaunchtop --gpu-time -jc "$bin/mem launch 7 coop 5"
+replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 7 coop 5"
 equal "$(jq -sc 'map(.gpu_runs) | sort' "$tmp/out")" '[null,12]'
 SIM_DEVICES=2 run cudalaunchtop --gpu-time --device 0 -jc "$bin/mem setdevice 1 launch 7 setdevice 0 launch 3"
 json 1 '.device == 0 and .launches == 3 and .gpu_runs == 3'

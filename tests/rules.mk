@@ -441,5 +441,5 @@ $(T_OBJ)/replay/replay.o: $(T_DIR)/replay/replay.c $(DEFS)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
 $(T_REPLAY:%=$(T_O)/replay/%): $(T_O)/replay/%: $(O)/tools/%.o $$(call own,$$*) $(T_OBJ)/replay/replay.o $(O)/libcommon.a
 	@echo "  LINK  replay/$*"
-	$(Q)mkdir -p $(@D) && ln -sfn ../../inject $(@D)/inject
+	$(Q)mkdir -p $(@D) && ln -sfn ../../inject $(@D)/inject && ln -sf ../../libcudagputime.so $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(T_REPLAY_WRAPS) $^ $(LIBS) $(LIBS_$*) -o $@

@@ -22,6 +22,8 @@
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/util.h"
+#include "gputime/gpu_process.h"
+#include "gputime/gpu_time.h"
 #include "proc/cgroup.h"
 #include "proc/helper_pool.h"
 #include "proc/process_table.h"
@@ -43,6 +45,8 @@ enum kind {
 	MEMORY,
 	/* by key */
 	START, STATUS, PROBES, HELPER, RUN, USER, REAL_USER, COMM, CONTAINER, IDENTITY,
+	/* by process, each is taken once: what is found in the memory of libcudagputime.so */
+	GPU_FOUND, GPU_STATE, GPU_RECORDS, GPU_NEXT, GPU_STOPS,
 };
 
 struct entry {
@@ -58,6 +62,7 @@ struct extent { unsigned long long at, size; };	/* at most a page */
 struct item {
 	struct entry e;
 	const char *key, *value;
+	bool taken;
 };
 
 static struct {
@@ -73,6 +78,7 @@ static struct {
 	void (*report)(void *ctx);
 	bool (*tick)(void *ctx);
 	bool happened;		/* since the last tick */
+	bool gpu_time;		/* is measured: ticks read more than what has happened */
 	bool ended;
 } replay;
 
@@ -434,6 +440,145 @@ void __wrap_session_choose_backend(struct session *t)
 	__real_session_choose_backend(t);
 }
 
+/* ---- GPU time */
+
+struct gpu_state { struct gpu_losses lost; struct gputime_control control; bool serves; };
+
+static int gpu_pid(const struct gpu_memory *m)
+{
+	return ((const struct gpu_process *)((const char *)m - offsetof(struct gpu_process, memory)))->pid;
+}
+
+/* Takes the process's next entry of the kind, and copies its value; zeros, if there is none.  Returns its rc. */
+static int gpu_take(enum kind kind, int pid, void *to, size_t size)
+{
+	memset(to, 0, size);
+	for (size_t n = 0; n < replay.n; n++) {
+		struct item *i = &replay.items[n];
+
+		if (i->e.kind != kind || i->taken || memcmp(i->key, &pid, sizeof(pid)))
+			continue;
+		i->taken = true;
+		memcpy(to, i->value, i->e.size < size ? i->e.size : size);
+		return i->e.rc;
+	}
+	return 0;
+}
+
+void __real_gpu_time_open(struct gpu_time *g, struct process_table *processes);
+void __wrap_gpu_time_open(struct gpu_time *g, struct process_table *processes);
+void __wrap_gpu_time_open(struct gpu_time *g, struct process_table *processes)
+{
+	replay.gpu_time = true;
+	__real_gpu_time_open(g, processes);
+}
+
+void __real_command_setenv(const char *name, const char *value);
+void __wrap_command_setenv(const char *name, const char *value);
+void __wrap_command_setenv(const char *name, const char *value)
+{
+	if (!replay.items)
+		__real_command_setenv(name, value);
+}
+
+enum gpu_memory_found __real_gpu_memory_find(struct gpu_memory *m, int pid, long long mount, const struct gpu_wish *wish);
+enum gpu_memory_found __wrap_gpu_memory_find(struct gpu_memory *m, int pid, long long mount, const struct gpu_wish *wish);
+enum gpu_memory_found __wrap_gpu_memory_find(struct gpu_memory *m, int pid, long long mount, const struct gpu_wish *wish)
+{
+	struct gputime_control control;
+	int found;
+
+	if (replay.items) {
+		found = gpu_take(GPU_FOUND, pid, &control, sizeof(control));
+		if (found == GPU_MEMORY_READY) {
+			m->control = xcalloc(1, sizeof(control));
+			*m->control = control;
+		}
+		return found;
+	}
+	found = __real_gpu_memory_find(m, pid, mount, wish);
+	put(GPU_FOUND, &pid, sizeof(pid), m->control, m->control ? sizeof(*m->control) : 0, found);
+	return found;
+}
+
+unsigned long long __real_gpu_memory_records(struct gpu_memory *m);
+unsigned long long __wrap_gpu_memory_records(struct gpu_memory *m);
+unsigned long long __wrap_gpu_memory_records(struct gpu_memory *m)
+{
+	const int pid = gpu_pid(m);
+	unsigned long long n;
+
+	if (replay.items) {
+		gpu_take(GPU_RECORDS, pid, &n, sizeof(n));
+		return n;
+	}
+	n = __real_gpu_memory_records(m);
+	put(GPU_RECORDS, &pid, sizeof(pid), &n, sizeof(n), 0);
+	return n;
+}
+
+void __real_gpu_memory_next(struct gpu_memory *m, struct gputime_record *r);
+void __wrap_gpu_memory_next(struct gpu_memory *m, struct gputime_record *r);
+void __wrap_gpu_memory_next(struct gpu_memory *m, struct gputime_record *r)
+{
+	const int pid = gpu_pid(m);
+
+	if (replay.items) {
+		gpu_take(GPU_NEXT, pid, r, sizeof(*r));
+		return;
+	}
+	__real_gpu_memory_next(m, r);
+	put(GPU_NEXT, &pid, sizeof(pid), r, sizeof(*r), 0);
+}
+
+void __real_gpu_memory_losses(struct gpu_memory *m, struct gpu_losses *to);
+void __wrap_gpu_memory_losses(struct gpu_memory *m, struct gpu_losses *to);
+void __wrap_gpu_memory_losses(struct gpu_memory *m, struct gpu_losses *to)
+{
+	struct gpu_state is = { .lost.dropped = 0 };
+	const int pid = gpu_pid(m);
+
+	if (replay.items) {
+		gpu_take(GPU_STATE, pid, &is, sizeof(is));
+		*m->control = is.control;
+		m->serves = is.serves;
+	} else {
+		__real_gpu_memory_losses(m, &is.lost);
+		is.control = *m->control;
+		is.serves = m->serves;
+		put(GPU_STATE, &pid, sizeof(pid), &is, sizeof(is), 0);
+	}
+	to->dropped += is.lost.dropped;
+	to->unknown += is.lost.unknown;
+	to->untimed += is.lost.untimed;
+}
+
+#define GPU_MEMORY_LIVE(real, wrapped)		\
+void real(struct gpu_memory *m);		\
+void wrapped(struct gpu_memory *m);		\
+void wrapped(struct gpu_memory *m)		\
+{						\
+	if (!replay.items)			\
+		real(m);			\
+}
+GPU_MEMORY_LIVE(__real_gpu_memory_release, __wrap_gpu_memory_release)
+GPU_MEMORY_LIVE(__real_gpu_memory_stop, __wrap_gpu_memory_stop)
+GPU_MEMORY_LIVE(__real_gpu_memory_close, __wrap_gpu_memory_close)
+
+bool __real_gpu_memory_stops(const struct gpu_memory *m);
+bool __wrap_gpu_memory_stops(const struct gpu_memory *m);
+bool __wrap_gpu_memory_stops(const struct gpu_memory *m)
+{
+	const int pid = gpu_pid(m);
+	bool stops;
+
+	if (replay.items)
+		return gpu_take(GPU_STOPS, pid, &stops, 0);
+	stops = __real_gpu_memory_stops(m);
+	put(GPU_STOPS, &pid, sizeof(pid), NULL, 0, stops);
+	return stops;
+}
+
 /* ---- What comes in an order */
 
 void __real_session_scan_new(struct session *t, int pid);
@@ -592,10 +737,10 @@ static bool on_tick(void *ctx)
 {
 	bool more;
 
-	if (replay.happened) {
+	if (replay.happened)
 		put_maps();
+	if (replay.happened || replay.gpu_time)
 		put(TICK, NULL, 0, NULL, 0, 0);
-	}
 	replay.happened = false;
 	more = replay.tick(ctx);
 	resume();

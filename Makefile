@@ -243,14 +243,14 @@ check: setup-test
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
 # Three tiers: check; check-all, which adds what is slow in those files, tests/long and real programs; check-world, all
-# else: scripts/parts.
+# else: scripts/parts.  What is slow works more than it waits: one file more than there are processors.
 LONG_TESTS := $(wildcard tests/long/*.t)
 CLIENT_TESTS := $(wildcard tests/clients/*.t)
 
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(TESTS)
+	@LONG=1 JOBS=$${JOBS:-$$(($$(nproc) + 1))} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:

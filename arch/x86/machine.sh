@@ -9,7 +9,7 @@ machine=x86_64 elf_machine=3e
 # what runs its programs on another machine, and the word of scripts/setup for it and for qemu
 emulator=qemu-x86_64-static setup=kernels
 console=ttyS0
-limit=420
+limit=900
 qemu='qemu-system-x86_64 -machine q35 -cpu max -m 768'
 
 # kernel, Debian's flavour, and the suites that have it: the newest of that series, or of all series if it is a word;

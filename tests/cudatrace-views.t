@@ -50,11 +50,11 @@ json 0 true
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and
-	.[0].stack[0].sym == "do_sync" and .[0].comm == "mem"' "$tmp/out" >/dev/null || no "not the stacks"
+	.[0].stack[0].sym == "do_sync" and .[0].comm == "mem" and map(.calls) == [3, 3, 3]' "$tmp/out" >/dev/null || no "not the stacks"
 equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
 	"$(jq -s 'map(select(.type == "function").total_ns) | add' "$tmp/out")"
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$ahead $bin/mem sync 3"
-lines 1 '^ +0\.(0[6-9]|[12])[0-9]+ cudaDeviceSynchronize in mem$'
+lines 1 '^ +0\.(0[6-9]|[12])[0-9]+ +[0-9]{5,}\.[0-9] +3 cudaDeviceSynchronize in mem$'
 lines 1 '^        do_sync\+0x'
 
 it "--summary --tree counts what is inside too; --summary -x failures alone"
@@ -281,6 +281,12 @@ lines 1 'caused by'
 replayed SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
 json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []'
 json 1 '.earlier != null'
+
+it "… or the last copy that has waited: not one that is asynchronous, or within the device"
+for words in "copy 1 64 h2d:3" "copy 1 64 d2h:3" "copy 1 64 d2d:8" "copyasync 1 64 h2d:8"; do
+	replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xc "$bin/mem launch 5 ${words%:*} launch 3 sync 1"
+	lines 1 "cudaErrorIllegalAddress \(700\) \[caused by earlier work: ${words#*:} launches since the last wait: mem_kernel x${words#*:}\]\$"
+done
 
 it "an error that a program had is forgotten at its exec"
 replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"

@@ -26,6 +26,7 @@ void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const st
 		HASH_ADD(hh, sums->all, key, sizeof(sum->key), sum);
 	}
 	sum->sum += n;
+	sum->times++;
 	if (sum->pid != pid)
 		sum->pid = 0;
 }

@@ -12,6 +12,7 @@ struct stack;
 struct stack_sum {
 	struct { const struct stack *stack; const char *function; char comm[16]; } key;
 	unsigned long long sum;
+	unsigned long long times;	/* that something was added */
 	int pid;		/* of the process; 0: of several */
 	UT_hash_handle hh;
 };

@@ -103,22 +103,42 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 	}
 }
 
-/* A successful wait for a stream or for everything. */
-static void note_wait(struct sticky_error *now, const struct trace_call *call,
-		      const struct cuda_args *row)
+/* cudaMemcpyDeviceToHost; HostToHost and HostToDevice are less.  A copy within the device is not waited for ("API synchronization
+ * behavior" of the runtime's manual), and of Default it is not known; a per-thread default stream is one thread's. */
+enum { DEVICE_TO_HOST = 2 };
+
+bool trace_waits(const struct cuda_fn *fn)
+{
+	const struct cuda_args *row = &fn->args;
+
+	return fn->class == CUDA_SYNC || (fn->class == CUDA_COPY && !row->async && !row->per_thread &&
+					  (row->kind || row->direction == CUDA_HTOD || row->direction == CUDA_DTOH));
+}
+
+/* Returns true if a successful call of such a function has waited for what the launch was followed by. */
+static bool waited_for(const struct sticky_launch *l, const struct trace_call *call, const struct cuda_fn *fn)
+{
+	const unsigned long long legacy = 1;	/* cudaStreamLegacy, which 0 is, too */
+
+	if (fn->class == CUDA_SYNC)
+		return !fn->args.stream || l->stream == trace_word(call, fn->args.stream);
+	return l->stream <= legacy && (fn->args.direction || trace_word(call, fn->args.kind) <= DEVICE_TO_HOST);
+}
+
+static void note_wait(struct sticky_error *now, const struct trace_call *call, const struct cuda_fn *fn)
 {
 	int kept = 0;
 
-	if (row->event)
+	if (fn->args.event)
 		return;
 	for (int i = 0; i < now->n; i++) {
-		if (row->stream && now->launched[i].stream != trace_word(call, row->stream))
-			now->launched[kept++] = now->launched[i];
-		else
+		if (waited_for(&now->launched[i], call, fn))
 			kernel_put(now->launched[i].kernel);
+		else
+			now->launched[kept++] = now->launched[i];
 	}
 	now->n = kept;
-	if (!row->stream)
+	if (fn->class == CUDA_SYNC && !fn->args.stream)
 		now->others = 0;
 }
 
@@ -142,7 +162,7 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 		return NULL;
 	if (trace_error(call))
 		return cuda_error_is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;
-	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
+	if (!role || ret || (role->class != CUDA_LAUNCH && !trace_waits(role)))
 		return NULL;
 	p = process_of(s, call->event->head.pid);
 	if (!p)
@@ -151,7 +171,7 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	if (role->class == CUDA_LAUNCH)
 		note_launch(&p->now, call, &role->args);
 	else
-		note_wait(&p->now, call, &role->args);
+		note_wait(&p->now, call, role);
 	return NULL;
 }
 

@@ -19,6 +19,9 @@ struct trace_sticky {
 /* The caller owns processes. */
 struct trace_sticky trace_sticky_init(struct process_table *processes);
 
+/* Returns true if the function may be a wait: such are recorded also where failures alone are printed. */
+bool trace_waits(const struct cuda_fn *fn);
+
 /* Call for each call at its return, in order, with its kernel set: records launches and successful
  * waits.  Returns the cause of the call's error or NULL, valid until the next call. */
 const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);

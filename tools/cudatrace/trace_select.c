@@ -7,6 +7,7 @@
 #include "cli/opt.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_call.h"
+#include "cudatrace/trace_errors.h"
 #include "cudatrace/trace_place.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
@@ -303,7 +304,7 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_NAMES | TRACE_ALWAYS;
 	if (t->only_firsts && unloads(p))
 		flags |= TRACE_UNLOADS;
-	if (class_of(p) == CUDA_LAUNCH || class_of(p) == CUDA_SYNC)
+	if (class_of(p) == CUDA_LAUNCH || (trace_role(p) && trace_waits(trace_role(p))))
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_changes_held(p))
 		flags |= TRACE_HELD | TRACE_ALWAYS;

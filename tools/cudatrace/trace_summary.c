@@ -160,7 +160,7 @@ void trace_summary_print(const struct trace_summary *s)
 }
 
 struct stack_row {
-	unsigned long long total, pid;
+	unsigned long long total, calls, pid;
 	const char *comm, *func;
 	const struct stack *stack;
 };
@@ -172,6 +172,7 @@ static const struct field stack_fields[] = {	/* for JSON */
 	{ "pid", NULL, 0, OUT_UINT, offsetof(struct stack_row, pid) },
 	{ "comm", NULL, 0, OUT_STR, offsetof(struct stack_row, comm) },
 	{ "func", NULL, 0, OUT_STR, offsetof(struct stack_row, func) },
+	{ "calls", NULL, 0, OUT_UINT, offsetof(struct stack_row, calls) },
 	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },	/* ns: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, offsetof(struct stack_row, stack) },
 	{ 0 }
@@ -183,7 +184,7 @@ static void print_stack(const struct stack_row *r)
 		out_row(stack_fields, r);
 		return;
 	}
-	printf("%18.6f %s in ", r->total / 1e9, r->func);
+	printf("%18.6f %11.1f %9llu %s in ", r->total / 1e9, r->total / 1e3 / r->calls, r->calls, r->func);
 	escape_text(stdout, r->comm);
 	putchar('\n');
 	stack_text(r->stack);
@@ -197,7 +198,7 @@ void trace_summary_stacks(const struct stack_sums *sums)
 	list = stack_sums_sorted(sums, &n);
 	for (size_t i = 0; i < n; i++)
 		print_stack(&(struct stack_row){
-			.total = list[i]->sum, .pid = list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,
+			.total = list[i]->sum, .calls = list[i]->times, .pid = list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,
 			.comm = list[i]->key.comm, .func = list[i]->key.function, .stack = list[i]->key.stack,
 		});
 	free(list);

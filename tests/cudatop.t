@@ -52,13 +52,15 @@ replayed cudatop -bc "$bin/mem launch 7 badlaunch 5"
 lines 1 ' fails +-$'
 replayed cudatop -bc "$bin/mem malloc 3 64"
 lines 1 ' 0 - +-$'
-# shellcheck disable=SC2046 # words
-"$bin/mem" $(yes malloc 1 1m launch 1 sleep 200 | head -n 100) & pid=$!
-pids="$pids $pid"
-tool cudatop -bp "$pid" 500ms
-until_true grep -qE ' \+[0-9.]+ [KM]iB .* grows +-$' "$tmp/out"
-stop
-kill "$pid"
+for words in 'malloc 1 1m' 'host 1 1m'; do
+	# shellcheck disable=SC2046 # words
+	"$bin/mem" $(yes $words launch 1 sleep 200 | head -n 100) & pid=$!
+	pids="$pids $pid"
+	tool cudatop -bp "$pid" 500ms
+	until_true grep -qE ' grows +-$' "$tmp/out"
+	stop
+	kill "$pid"
+done
 
 it "the manual has the limits of hints, twice, and where each comes from"
 tr '\n' ' ' <man/cudatop.8 >"$tmp/man"

@@ -46,6 +46,12 @@ struct top_detail {
 	struct top_error errors[DETAIL_ERRORS];
 };
 
+/* Of what is held: its maximum, when that was reached, and when and from where it has been reaching new ones without a pause. */
+struct top_growth {
+	unsigned long long peak, from;	/* bytes */
+	unsigned long long grew, since;	/* ns */
+};
+
 struct top_process {
 	int pid;
 	unsigned long long program;	/* one execution of a program in it; 0: it has made no call yet */
@@ -60,8 +66,7 @@ struct top_process {
 	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
 	int parent;			/* pid, as last read; 0: unknown */
-	unsigned long long peak;	/* of held, bytes */
-	unsigned long long grew, grows_since;	/* when the last maximum of held was reached, and the first without a pause between; ns */
+	struct top_growth memory, pinned;
 	UT_hash_handle hh;
 };
 

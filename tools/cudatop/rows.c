@@ -26,14 +26,22 @@ static unsigned long long limit_ns(enum top_limit s)
 
 /* ---- What is not in the probes' counts */
 
-static void see_growth(struct top_process *p, unsigned long long now)
+static void see_growth(struct top_growth *g, unsigned long long held, unsigned long long now)
 {
-	if (p->now.held <= p->peak)
+	if (held <= g->peak)
 		return;
-	if (!p->grew || now - p->grew >= limit_ns(LIMIT_GREW_WITHIN_S))
-		p->grows_since = now;
-	p->grew = now;
-	p->peak = p->now.held;
+	if (!g->grew || now - g->grew >= limit_ns(LIMIT_GREW_WITHIN_S)) {
+		g->since = now;
+		g->from = g->grew ? g->peak : held;
+	}
+	g->grew = now;
+	g->peak = held;
+}
+
+static bool grows(const struct top_growth *g, unsigned long long now)
+{
+	return now - g->grew < limit_ns(LIMIT_GREW_WITHIN_S) && g->grew - g->since >= limit_ns(LIMIT_GROWS_FOR_S) &&
+	       g->peak - g->from >= top_limits[LIMIT_GROWS_BY];
 }
 
 static void read_memory(struct top_rows *t)
@@ -49,7 +57,8 @@ static void read_memory(struct top_rows *t)
 			if (s->held.bytes && s->key.device && s->key.device <= DEVICES)
 				p->devices |= 1ull << (s->key.device - 1);
 		}
-		see_growth(p, t->counted);
+		see_growth(&p->memory, p->now.held, t->counted);
+		see_growth(&p->pinned, m ? m->groups.kinds[CUDA_HOST].bytes : 0, t->counted);
 	}
 }
 
@@ -115,7 +124,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->loads = since(now->loads, before->loads, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
-	r->grows = t->counted - p->grew < limit_ns(LIMIT_GREW_WITHIN_S) && p->grew - p->grows_since >= limit_ns(LIMIT_GROWS_FOR_S);
+	r->grows = grows(&p->memory, t->counted) || grows(&p->pinned, t->counted);
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
 	r->htod_rate = r->htod / s;

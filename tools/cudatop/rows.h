@@ -35,7 +35,7 @@ struct top_row {
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
 	unsigned long long launches, graphs, estimated, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
 	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
-	bool grows;			/* held has had new maxima for some time, and lately */
+	bool grows;			/* held or host has had new maxima for some time, and lately */
 	unsigned long long calls;	/* in flight */
 	const char *call;		/* the longest of them; NULL: none */
 	unsigned long long call_ns, call_tid;

@@ -177,9 +177,9 @@ done
 
 it "-x has the failed call of CUDA before that of NCCL; --tree has them below it; --unchecked has no call inside one of NCCL"
 run cudatrace -xc "$public/main"
-lines 5 '^cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
-lines 5 '^ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
-equal "$(sed -n '1s/(.*//p; 2s/(.*//p' "$tmp/out" | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
+lines 5 ' main +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
+lines 5 ' main +ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
+equal "$(sed -n '2,3s/.* \(.*\)(.*/\1/p' "$tmp/out" | sed 's/.* //' | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
 run cudatrace --tree -jc "$public/main"
 json 5 '.func == "ncclAllReduce" and .depth == 0'
 json 20 '.func == "cudaMalloc" and .depth == 1'

@@ -169,8 +169,9 @@ lines 8 '^nvrtcCreateProgram\(\*prog=0x[0-9a-f]+, src="(__global__ void k\(\) \{
 lines 3 '^nvrtcCompileProgram\(prog=0x[0-9a-f]+, numOptions=1, options=.*\) = NVRTC_ERROR_COMPILATION \(6\)$'
 lines 8 '^nvrtcDestroyProgram\('
 replayed cudatrace -x -c "$bin/compile 5 3"
-lines 3 '^nvrtcCompileProgram.*NVRTC_ERROR_COMPILATION'
-lines 3 ''
+lines 1 '^PID +TID +COMM +CALL$'
+lines 3 '^([0-9]+) +\1 +compile +nvrtcCompileProgram.*NVRTC_ERROR_COMPILATION'
+lines 4 ''
 silent
 
 if long; then

@@ -173,8 +173,10 @@ void trace_lines_init(struct trace_lines *lines, bool several)
 	fields[NEXT].key = lines->unchecked ? "next" : NULL;
 	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
-	if (several)
+	if (several || lines->failed)
 		show_processes(fields);
+	if (lines->failed)
+		columns_show(fields, "tid", "TID");
 	if (lines->seen.several)
 		columns_show(fields, "device", "DEVICE");
 	if (lines->nested)	/* else the function's name shows the layer well enough */

@@ -23,6 +23,7 @@ struct trace_lines {
 	int times;		/* 0: none, 1: with milliseconds, 2: with microseconds */
 	bool relative, durations, stacks, entries, nested, color;
 	bool unchecked;		/* also the next call */
+	bool failed;		/* only failures, of which one asks who had them: a column for the process and its thread */
 	unsigned long long *previous;	/* when the call of the last line returned, ns; 0 = no line yet */
 	struct devices_seen seen;	/* several: they have a column */
 	/* set by trace_lines_init() */

@@ -381,6 +381,7 @@ void trace_prepare(struct trace *t)
 	t->lines.nested = t->tree;
 	t->lines.previous = &t->previous;
 	t->lines.unchecked = t->unchecked;
+	t->lines.failed = t->failed || t->unchecked;
 	check_options(t);
 	t->selected = select_functions(t->expression);
 	select_firsts(t);

@@ -19,7 +19,7 @@ static void any_line(const uint8_t *data, size_t size)
 /* As show_map_vma() of the kernel's fs/proc/task_mmu.c prints it. */
 static void good_line(struct input in)
 {
-	struct mapping m, want = { take(&in, 8), take(&in, 8), take(&in, 8), 0, take(&in, 8) | 1, NULL, { 0 } };
+	struct mapping m, want = { take(&in, 8), take(&in, 8), take(&in, 8), 0, take(&in, 8) | 1, NULL, { 0 }, true };
 	unsigned major = take(&in, 4), minor = take(&in, 4);
 	char head[200], *path = take_text(&in), *line = NULL;
 	int n;

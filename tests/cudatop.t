@@ -240,7 +240,7 @@ json 1 'has("parent") | not'
 silent
 
 it "--filter: rows with a text, in any case"
-replayed cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
+run cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
 lines 1 ' mem +'
 lines 0 ' other +'
 replayed cudatop --filter no-such -jc "$bin/mem launch 3"

@@ -176,7 +176,7 @@ silent
 
 if long; then
 	it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
-	replayed cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
+	run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
 	jq -r 'select(.func) | "\(.func) \(.calls)"' "$tmp/out" | LC_ALL=C sort >"$tmp/summary"
 	counts "$tmp/trace.json" >"$tmp/timeline"
 	equal "$(cat "$tmp/timeline")" "$(cat "$tmp/summary")"

@@ -289,7 +289,9 @@ cat >"$tmp/many" <<-END
 	done
 	wait
 END
+live=run
 exports 1 "sh $tmp/many"
+live=
 equal "$(launched)" '106133 other,212899 a,'
 adds_up 319032
 

@@ -273,10 +273,10 @@ lines 1 ' 5 +5 - +- +- \[graph, kernels unknown\] 0x[0-9a-f]+$'
 
 for kind in ${LONG:+perf} inject; do
 	it "--attach $kind: graphs count the same"
-	run cudalaunchtop --attach $kind -jc "$bin/graphs $example"
+	run cudalaunchtop --attach "$kind" -jc "$bin/graphs $example"
 	ran a 26 21
 	ran b 31 29
-	run cudalaunchtop --attach $kind -jc "$bin/graphs begin launch a 2 fork b 3 beside c 5 launch a 1 end make replay 7"
+	run cudalaunchtop --attach "$kind" -jc "$bin/graphs begin launch a 2 fork b 3 beside c 5 launch a 1 end make replay 7"
 	ran a 21 21
 	ran b 21 21
 	ran c 5 0

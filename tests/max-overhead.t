@@ -123,12 +123,11 @@ returned() {
 
 for kind in session multi perf; do
 	it "once the program launches little, all probes come back ($kind)"
-	program "$bin/mem" wait launch 500009 wait launch 1009 badlaunch 7 wait sleep 10000000
+	program "$bin/mem" wait launch 5000011 wait launch 1009 badlaunch 7 wait sleep 10000000
 	exports -p "$pid" --attach $kind
 	echo >&3
-	until_true estimated "$pid"
 	now=2
-	until_true returned
+	until_true estimated "$pid" && until_true returned
 	before=$(value '^cuda_launches_total')
 	echo >&3
 	until_true succeeds is "^cuda_errors_total" 7

@@ -172,7 +172,7 @@ static const struct field stack_fields[] = {	/* for JSON */
 	{ "pid", NULL, 0, OUT_UINT, offsetof(struct stack_row, pid) },
 	{ "comm", NULL, 0, OUT_STR, offsetof(struct stack_row, comm) },
 	{ "func", NULL, 0, OUT_STR, offsetof(struct stack_row, func) },
-	{ "calls", NULL, 0, OUT_UINT, offsetof(struct stack_row, calls) },
+	{ "calls", NULL, 0, OUT_UINT, offsetof(struct stack_row, calls) },	/* of the function with that stack */
 	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },	/* ns: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, offsetof(struct stack_row, stack) },
 	{ 0 }

@@ -179,7 +179,7 @@ it "-x has the failed call of CUDA before that of NCCL; --tree has them below it
 run cudatrace -xc "$public/main"
 lines 5 ' main +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
 lines 5 ' main +ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
-equal "$(sed -n '2,3s/.* \(.*\)(.*/\1/p' "$tmp/out" | sed 's/.* //' | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
+equal "$(sed -n '2,3s/(.*//p' "$tmp/out" | sed 's/.* //' | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
 run cudatrace --tree -jc "$public/main"
 json 5 '.func == "ncclAllReduce" and .depth == 0'
 json 20 '.func == "cudaMalloc" and .depth == 1'

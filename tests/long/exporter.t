@@ -41,7 +41,8 @@ soon() {
 
 # serve OPTION...: an exporter, until `stop`; its pages are at $url
 serve() {
-	tool cudaexporter --cgroup "$group" --web.listen-address 127.0.0.1:0 "$@"
+	# programs beside it would make it sample: what it counts is looked at here
+	tool cudaexporter --max-overhead off --cgroup "$group" --web.listen-address 127.0.0.1:0 "$@"
 	url=$(sed -n 's/.*: listening on //p' "$tmp/err")
 	soon curl -sf -o "$tmp/answer" "${url%/metrics}/-/ready"
 	maps

@@ -115,7 +115,7 @@ bool trace_waits(const struct cuda_fn *fn)
 					  (row->kind || row->direction == CUDA_HTOD || row->direction == CUDA_DTOH));
 }
 
-/* Returns true if a successful call of such a function has waited for what the launch was followed by. */
+/* Returns true if a successful call of such a function has waited for the launch. */
 static bool waited_for(const struct sticky_launch *l, const struct trace_call *call, const struct cuda_fn *fn)
 {
 	const unsigned long long legacy = 1;	/* cudaStreamLegacy, which 0 is, too */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes what a process chooses of who it seems to be: names of cgroups, texts of labels, CUDA_VISIBLE_DEVICES. */
-#include "cudaexporter/gpus.h"
+#include "nvml/device_env.h"
+#include "nvml/nvml.h"
 #include "cudaexporter/label_sets.h"
 #include "fuzz.h"
 

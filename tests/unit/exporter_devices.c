@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/gpus.h"
+#include "nvml/device_env.h"
+#include "nvml/nvml.h"
 
 enum { PID = 7, GPUS = 4 };
 

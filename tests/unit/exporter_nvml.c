@@ -7,7 +7,8 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "cudaexporter/gpus.h"
+#include "nvml/device_env.h"
+#include "nvml/nvml.h"
 #include "proc/helper_pool.h"
 
 static void print_gpu(const struct nvml_device *d)

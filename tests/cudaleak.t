@@ -544,6 +544,8 @@ replayed cudaleak --account -c "$tmp/owns"
 lines 1 '^ +13\.7 KiB  device 0    cuBLAS, in 2 allocations$'
 lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
 lines 1 'at exit: 14\.0 KiB in 3 allocations$'
+replayed cudaleak --account -jc "/usr/bin/python3 tests/workloads/inject_ctypes.py $lib/libcudart.so.13 23"
+json 1 '.at == "exit" and .part == null and .owner == "inject_ctypes.py" and .count == 23'
 it "--account: images of code by library, with their size where it is known, and limits on each device"
 cat >"$tmp/other.c" <<'END'
 #include <string.h>
@@ -625,12 +627,41 @@ echo >&3
 until_true grep -q calls "$tmp/ready"
 stop
 lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): 28\.0 KiB in 7 allocations$'
-lines 1 '^ +948\.6 KiB  of 976\.6 KiB that NVML reports: contexts, code, limits, and what was allocated before tracing began$'
+lines 1 '^ +948\.6 KiB  device 0    of 976\.6 KiB that NVML reports on GPU 0: contexts, code, limits, and what was allocated before tracing began$'
+lines 1 '^ +77\.0 GiB  device 0    free of 80\.0 GiB: GPU 0, H100$'
+lines 1 '^ +3\.0 GiB  device 0    held by the driver, or by processes that NVML does not list$'
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.type == "account" and .owner == null and .bytes == 1000003 and .count == null and (.complete | not)'
-json 1 true
+json 1 '.type == "account" and .owner == null and .part == null and .device == 0 and .bytes == 1000003 and .count == null and (.complete | not)'
+json 1 '.part == "gpu-free" and .gpu == 0 and .bytes == 82678120448 and .gpu_total == 85899345920'
+json 1 '.part == "gpu-driver" and .bytes == 3220225469'
+json 3 true
 run env LD_LIBRARY_PATH="$lib" cudaleak --account --device 0 -d 0.3 -jp "$pid"
 json 0 '.owner == null and .bytes'	# of all devices
+go
+
+it "--account: what each GPU of the process has free, and what other processes hold on it"
+program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" malloc 3 4096 setdevice 1 malloc 7 4096 print wait
+printf 'gpu GPU-a H100 %s %s 1 0\ngpu GPU-b H100 %s %s 2 1\nprocess 0 %s 1000003\nprocess 1 %s 500009\nprocess 1 %s 700001\nprocess 1 999999 11\n' \
+	80000 60000 8000000 4000000 "$pid" "$pid" $$ >"$tmp/nvml"
+run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
+json 1 '.part == null and .gpu == 1 and .device == 0 and .bytes == 500009'
+json 1 '.part == null and .gpu == 0 and .device == 1 and .bytes == 1000003'
+json 1 ".part == \"gpu-other\" and .gpu == 1 and .holder == $$ and .owner == \"$(cat /proc/$$/comm)\" and .bytes == 700001"
+json 1 '.part == "gpu-other" and .holder == 999999 and .owner == null and .bytes == 11'
+json 1 '.part == "gpu-driver" and .gpu == 1 and .bytes == 2799979'
+json 1 '.part == "gpu-free" and .gpu == 0 and .bytes == 20000'
+json 1 '.part == "gpu-free" and .gpu == 1 and .bytes == 4000000'
+json 7 true
+run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -p "$pid"
+lines 1 '^ +488\.3 KiB  device 0    of 488\.3 KiB that NVML reports on GPU 1: '
+lines 1 "^ +683\.6 KiB  device 0    held by pid $$ \\(.*\\)\$"
+lines 1 '^ +11 bytes  device 0    held by pid 999999 \(\?\)$'
+lines 1 '^ +3\.8 MiB  device 0    free of 7\.6 MiB: GPU 1, H100$'
+# GPUs that differ: which one is its device 0 is not known
+sed -i 's/GPU-b H100/GPU-b A10/' "$tmp/nvml"
+run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
+json 1 '.part == null and .gpu == null and .device == null and .bytes == 1500012'
+json 2 '.part == "gpu-free" and .device == null'
 unset SIM_NVML
 go
 for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do

@@ -203,8 +203,9 @@ until_true grep -q '^ *92\.0 KiB  device ?    mem, in 23 allocations$' "$tmp/out
 until_true grep -q '^cudatop: tracing' "$tmp/err"
 printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n' $((80 << 30)) $((3 << 30)) "$pid" >"$tmp/nvml"
 run env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop --once -jm "$pid"
-json 1 '.type == "account" and .owner == null and .bytes == 1000003 and .at == "interval" and (.complete | not)'
-json 1 true
+json 1 '.type == "account" and .owner == null and .part == null and .bytes == 1000003 and .at == "interval" and (.complete | not)'
+json 1 '.part == "gpu-free"'
+json 3 true
 go
 for o in '--rows 3' '--gpu-time' '-s pid'; do fails 2 '--memory cannot be combined with --gpu-time, --rows or --sort' cudatop -m 1 $o; done
 for o in '-p 1' '-c true' '--layer driver' '--attach multi' '--comm a' '-u root' --list; do

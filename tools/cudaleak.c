@@ -43,9 +43,6 @@ static const struct profile_kind held = {
 	.values = { { "held", "bytes" }, { "allocations", "count" } }, .leaf = "memory",
 };
 
-/* How long an answer of NVML is waited for, ms. */
-enum { NVML_MS = 100 };
-
 /* A larger factor only multiplies chance, and could overflow the estimates. */
 enum { SAMPLE_MAX = 1000000 };
 
@@ -88,7 +85,7 @@ static struct account_report account_now(struct leak *l, int pid, const char *co
 	return (struct account_report){
 		.time = l->view.options.now, .pid = pid, .comm = comm, .at = at, .process = process,
 		.container = process_container(&l->session.processes, pid), .complete = process && !process->preexisting,
-		.used = l->session.devices ? OUT_NONE : nvml_used_now(&l->nvml, pid, NVML_MS),
+		.nvml = l->session.devices ? NULL : &l->nvml, .helpers = &l->session.helpers,
 	};
 }
 

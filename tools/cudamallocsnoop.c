@@ -37,9 +37,6 @@ static const struct profile_kind called = {
 	.values = { { "calls", "count" }, { "time", "nanoseconds" }, { "allocated", "bytes" } },
 };
 
-/* How long an answer of NVML is waited for, ms. */
-enum { NVML_MS = 100 };
-
 struct snoop_row {
 	unsigned long long time, size, ptr, latency, stream;
 	int pid, tid, ret;
@@ -200,7 +197,7 @@ static void show_account(struct snoop *s, const struct memory_event *e, const st
 	const struct account_report r = {
 		.time = e->time, .pid = process->pid, .comm = process->comm, .at = "failure", .process = process,
 		.container = process_container(&s->session.processes, process->pid), .complete = !process->preexisting,
-		.used = s->session.devices ? OUT_NONE : nvml_used_now(&s->nvml, process->pid, NVML_MS),
+		.nvml = s->session.devices ? NULL : &s->nvml, .helpers = &s->session.helpers,
 		.func = cuda_fns[e->head.kind].name, .size = e->size,
 	};
 

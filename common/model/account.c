@@ -51,21 +51,29 @@ static void name_owner(char name[ACCOUNT_OWNER], const char *path)
 		}
 }
 
-/* The innermost frame that is not of CUDA itself. */
+/* Return true for what calls C functions for Python programs: ctypes, cffi, and libffi below them. */
+static bool is_foreign(const char *name)
+{
+	return begins(name, "libffi") || begins(name, "_ctypes") || begins(name, "_cffi");
+}
+
+/* The innermost frame that is not of CUDA itself; of a Python program that calls it by ctypes, the program's file. */
 static void find_owner(char name[ACCOUNT_OWNER], const struct allocation *a)
 {
 	const struct stack *stack = a->group->key.stack;
 	struct frame_view view;
+	bool foreign = false;
 
 	if (a->id == CUDA_ID_cudaGraphLaunch) {
 		snprintf(name, ACCOUNT_OWNER, "%s", GRAPHS);
 		return;
 	}
 	for (int i = 0; stack && i < FRAMES && stack_view(stack, i, &view); i++) {
-		if (view.kind != FRAME_KIND_NATIVE || !view.file)
+		if (!view.file || !(view.kind == FRAME_KIND_NATIVE || (foreign && view.kind == FRAME_KIND_PYTHON)))
 			continue;
 		name_owner(name, view.file);
-		if (!begins(name, "libcudart") && !begins(name, "libcuda"))
+		foreign |= is_foreign(name);
+		if (!begins(name, "libcudart") && !begins(name, "libcuda") && !is_foreign(name))
 			return;
 	}
 	snprintf(name, ACCOUNT_OWNER, "unknown");

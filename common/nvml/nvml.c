@@ -462,18 +462,6 @@ bool nvml_used(const struct nvml *n, int pid, unsigned device, unsigned long lon
 	return false;
 }
 
-unsigned long long nvml_used_now(struct nvml *n, int pid, long ms)
-{
-	unsigned long long all = NO_VALUE;
-
-	if (!nvml_read(n, ms))
-		return NO_VALUE;
-	for (unsigned i = 0; i < n->nprocesses; i++)
-		if (n->processes[i].pid == pid)
-			all = (all == NO_VALUE ? 0 : all) + n->processes[i].used;
-	return all;
-}
-
 void nvml_close(struct nvml *n)
 {
 	drop(n);

@@ -65,9 +65,6 @@ bool nvml_read(struct nvml *n, long ms);
  * is not on the device. */
 bool nvml_used(const struct nvml *n, int pid, unsigned device, unsigned long long *bytes);
 
-/* Reads as nvml_read() does; returns the bytes that the process uses of all devices, NO_VALUE if the driver reports none. */
-unsigned long long nvml_used_now(struct nvml *n, int pid, long ms);
-
 void nvml_close(struct nvml *n);
 
 #endif

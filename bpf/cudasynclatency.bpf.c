@@ -23,7 +23,7 @@ struct thread_data {
 	struct nccl_call nccl;
 	struct nccl_last behind;	/* of the call in flight */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
-	__u64 off_since, ran, off_ns;
+	__u64 off_since, ran, off_ns, delay;
 	__u64 stream;		/* that it waits for, see abi/stream.h */
 	__u32 device;		/* of the stream or context that it waits for */
 	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; its epoch + 1 */
@@ -266,7 +266,7 @@ static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 n
 static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct aggregate_key key = aggregate_key(t->call.id);
-	__u64 now = bpf_ktime_get_ns(), ns = now - t->call.start, off;
+	__u64 now = bpf_ktime_get_ns(), ns = now - t->call.start, off, runnable;
 
 	t->call.sp = 0;
 	if (wait_nccl)
@@ -279,15 +279,17 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	if (!device_wanted(key.device))
 		return;
 	off = off_cpu_end(t, now, ns);
+	runnable = wait_off_cpu ? off_cpu_runnable(t, off) : 0;
 	thread_waited(t, key.epoch, ns);
 	if (aggregate_stacks) {
+		t->data.record.more = runnable;
 		aggregate_send(ctx, t, &t->data.record, &key, ns, off, ns, false);
 		return;
 	}
 	aggregate_add(&key, ns, off, ns, false);
 	if (wait_off_cpu) {
 		key.series = WAIT_OFF_CPU;
-		aggregate_add(&key, off, 0, off, false);
+		aggregate_add(&key, off, runnable, off, false);
 	}
 }
 

@@ -128,9 +128,33 @@ for how in '' -k; do
 	off_spread
 	silent
 done
+for how in '' -k; do
+	it "-O: a thread that has no CPU is preempted, not asleep $how"
+	taskset -c 0 sh -c 'while :; do :; done' &
+	pids="$pids $!"
+	# shellcheck disable=SC2086 # words
+	run env $spin cudasynclatency -O $how -jc "taskset -c 0 $bin/mem sync 13"
+	json 1 '.func and .count == 13 and .off_cpu_ns > 0.2 * .total_ns and .runnable_ns > 0.9 * .off_cpu_ns and
+		.runnable_ns <= .off_cpu_ns'
+	silent
+	# it is woken, and waits for the CPU that another thread has
+	# shellcheck disable=SC2086 # words
+	run env $slow cudasynclatency -O $how -jc "taskset -c 0 $bin/mem sync 13"
+	json 1 '.func and .count == 13 and .off_cpu_ns - .runnable_ns >= 200000000'
+	kill $!
+done
+it "-O: whether it was, --attach inject does not see"
+if [ -e "$bin/inject" ]; then
+	run env $slow cudasynclatency --attach inject -Ojc "$bin/mem sync 13"
+	json 1 '.func and .count == 13 and .off_cpu_ns > 0.95 * .total_ns and .runnable_ns == null'
+	run env $slow cudasynclatency --attach inject -Oc "$bin/mem sync 13"
+	lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
+else
+	skip "no --attach inject here"
+fi
 it "-O in text: the time off the CPU, after the time waited"
 run env $slow cudasynclatency -Oc "$ahead $bin/mem sync 13"
-lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
+lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it: [0-9.]+ ms asleep, [0-9.]+ (ns|us|ms) preempted$'
 lines 2 '^     COUNT       TOTAL         MIN         P50 '
 lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +~[0-9.]+ ms +([0-9.]+ ms) +\2 +\2$'
 lines 2 '^    16\.8 ms -> 33\.6 ms     : 1[0-3] +\|\*{40}\|$'

@@ -46,6 +46,16 @@ json 1 '.type == "gaps" and .gaps == 6 and .host_ns >= 200000000'
 json 0 "$(in_row do_spin 'off CPU')"
 whole
 
+it "a thread that has no CPU is preempted, also after it was woken"
+taskset -c 0 sh -c 'while :; do :; done' &
+pids="$pids $!"
+run cudalaunchtop --gaps -j -- taskset -c 0 "$bin/mem" loop 13 '(' launch 1 spin 40 ')'
+kill $!
+status 0
+[ "$(jq -s "map(select($(in_row do_spin preempted)) | .total_ns) | add" "$tmp/out")" -gt 60000000 ] || no "not preempted"
+json 0 "$(in_row do_spin 'off CPU')"
+whole
+
 it "what is queued leaves no gap for the host"
 export SIM_KERNEL_NS=10000000
 gaps launch 53

@@ -190,7 +190,7 @@ static void head(const struct copies *c, const struct copy_row *r)
 	if (c->streams)
 		printf(", %s", stream_text(r->stream, text));
 	if (r->count && r->async)
-		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
+		fputs("; time and bandwidth unknown: the calls may return before the copy is done", stdout);
 	else if (r->count)
 		printf("; %s at %s", out_ns(r->total), out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
 	if (r->replayed)

@@ -2,6 +2,7 @@
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "abi/cudasynclatency.h"
 #include "abi/launch.h"
 #include "abi/nccl_event.h"
@@ -45,6 +46,7 @@ struct wait_row {
 	unsigned int device;		/* as in abi/device.h */
 	unsigned long long stream;	/* as in abi/stream.h; 0: not grouped by stream */
 	unsigned long long off;		/* ns of calls.total off the CPU */
+	unsigned long long runnable;	/* ns of off; OUT_NONE: not known */
 	struct hist_spread off_spread;	/* of that time for each call, as is … */
 	const struct hist *off_hist;
 };
@@ -71,6 +73,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.times.p99) },	/* ns: 99th percentile */
 	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },	/* ns: calls by time */
 	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },	/* with --off-cpu: ns: part of total_ns off the CPU */
+	{ "runnable_ns", NULL, 0, OUT_UINT, AT(runnable) },	/* with --off-cpu: ns: part of off_cpu_ns in which the thread waited for a CPU, preempted or just woken; null if unknown */
 	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },	/* with --off-cpu: ns: shortest of a call */
 	{ "max_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.max) },	/* with --off-cpu: ns: longest of a call */
 	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },	/* with --off-cpu: ns: median */
@@ -82,13 +85,14 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 };
 
 static const char *const off_keys[] = {
-	"off_cpu_ns", "min_off_cpu_ns", "max_off_cpu_ns", "p50_off_cpu_ns", "p95_off_cpu_ns", "p99_off_cpu_ns",
+	"off_cpu_ns", "runnable_ns", "min_off_cpu_ns", "max_off_cpu_ns", "p50_off_cpu_ns", "p95_off_cpu_ns", "p99_off_cpu_ns",
 	"hist_off_cpu",
 };
 
 struct waits {
 	bool pids, streams, stacks;	/* waits are also grouped by these */
 	bool off_cpu, folded, implicit, launches;
+	bool delays;		/* how long threads wait for a CPU is known */
 	long slower;		/* ns */
 	unsigned classes;
 	struct devices_seen devices;	/* several: shown in text */
@@ -110,7 +114,7 @@ static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsi
 	const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU) ?: &none;
 	struct wait_row row = {
 		.calls = call_stats_of(g), .device = device_of_key(g->key.device), .stream = g->key.stream,
-		.off = g->ns, .off_hist = &off->hist,
+		.off = g->ns, .runnable = w->delays ? off->ns : OUT_NONE, .off_hist = &off->hist,
 		.off_spread = hist_spread(&off->hist, off->least, off->most),
 	};
 
@@ -125,8 +129,11 @@ static void off_cpu(const struct wait_row *r)
 {
 	const struct hist_totals table = { r->calls.count, r->off, r->off_spread };
 
-	printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
+	printf("off the CPU for %s, %.1f %% of it", out_ns(r->off),
 	       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
+	if (r->runnable != OUT_NONE)
+		printf(": %s asleep, %s preempted", out_ns(r->off - r->runnable), out_ns(r->runnable));
+	putchar('\n');
 	hist_table(&table, OUT_UNIT_NS);
 	hist_text(r->off_hist, OUT_UNIT_NS);
 }
@@ -217,7 +224,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (w->nccl.session && nccl_waits_record(&w->nccl, data, size))
 		return 0;
 	if (aggregate_record(&w->aggregates, record, size) && w->off_cpu)
-		aggregate_add_value(aggregate_of(&w->aggregates, record, WAIT_OFF_CPU), record->ns, 0, record->ns);
+		aggregate_add_value(aggregate_of(&w->aggregates, record, WAIT_OFF_CPU), record->ns, record->more,
+				    record->ns);
 	return 0;
 }
 
@@ -251,6 +259,7 @@ static void *open_skel(void *ctx)
 	struct waits *w = ctx;
 
 	choose_fields(w);
+	w->delays = !w->session.inject && !access("/proc/self/schedstat", F_OK);	/* CONFIG_SCHED_INFO */
 	w->skel = cudasynclatency_bpf__open();
 	if (!w->skel)
 		return NULL;

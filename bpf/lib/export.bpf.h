@@ -40,7 +40,7 @@ struct thread_data {
 	__u64 capture;		/* that the call in flight is part of; 0: none */
 	__u64 reported;		/* the program that was reported to user space */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
-	__u64 off_since, ran, off_ns;
+	__u64 off_since, ran, off_ns, delay;
 	__u32 device;		/* of the stream or context of the call in flight */
 	struct overhead_thread overhead;
 	struct layers layers;

@@ -16,7 +16,7 @@
 struct host_thread {
 	struct host_time record;	/* from is 0: none waits to be sent; to is 0: the thread is not back yet */
 	machine_regs regs;
-	__u64 ran;			/* task_ran() at record.from */
+	__u64 ran, delay;		/* task_ran() and task_run_delay() at record.from */
 	__u64 called;			/* the last launch or copy, ns; 0: there was none */
 	bool busy;
 };
@@ -29,6 +29,23 @@ static __always_inline bool host_follows(const struct host_thread *h, __u64 now)
 static __always_inline void host_send(struct host_thread *h)
 {
 	records_send(&h->record, offsetof(struct host_time, stack) + stack_bytes(h->record.head.frames), false);
+}
+
+/* A thread that was woken, too, waits for a CPU at the end of its time off it. */
+static __always_inline void host_send_off(struct host_thread *h)
+{
+	__u64 delay = task_run_delay((void *)bpf_get_current_task()) - h->delay;
+	struct host_time *r = &h->record;
+	__u64 to = r->to;
+
+	if (r->head.kind == HOST_OFF_CPU && delay >= HOST_SHORT_NS && delay < to - r->from) {
+		r->to -= delay;
+		host_send(h);
+		r->head.kind = HOST_PREEMPTED;
+		r->from = r->to;
+		r->to = to;
+	}
+	host_send(h);
 }
 
 /* Call when the thread runs, or leaves the CPU.  As in lib/off_cpu.bpf.h, its return may be unreported. */
@@ -44,7 +61,7 @@ static __always_inline void host_back(struct host_thread *h, __u64 now)
 	if (!r->to)
 		r->to = now - (on < away ? on : away);
 	if (r->to > r->from && r->to - r->from >= HOST_SHORT_NS)
-		host_send(h);
+		host_send_off(h);
 	r->from = 0;
 }
 
@@ -77,6 +94,7 @@ static __always_inline void host_leaves(void *ctx, struct host_thread *h, struct
 	host_begin(h, task_is_runnable(task) ? HOST_PREEMPTED : HOST_OFF_CPU, now);
 	h->record.to = 0;
 	h->ran = task_ran(task);
+	h->delay = task_run_delay(task);
 	thread_registers(&h->regs);
 	h->record.head.frames = stack_take_user(ctx, &h->regs, h->record.stack);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How long a thread is off the CPU during its call in flight.  A tool that includes it has off_since, ran and
- * off_ns in its struct thread_data, all 0 at first and reset by off_cpu_begin(), and a program at
+/* How long a thread is off the CPU during its call in flight.  A tool that includes it has off_since, ran,
+ * off_ns and delay in its struct thread_data, all 0 at first and reset by off_cpu_begin(), and a program at
  * tp_btf/sched_switch that calls off_cpu_switch().  Without such programs, it is the time in which the thread has not run. */
 #ifndef LIB_OFF_CPU_BPF_H
 #define LIB_OFF_CPU_BPF_H
@@ -23,6 +23,7 @@ static __always_inline void off_cpu_back(struct thread *t, struct task_struct *t
 static __always_inline void off_cpu_begin(struct thread *t)
 {
 	t->data.off_since = t->data.off_ns = 0;
+	t->data.delay = task_run_delay((void *)bpf_get_current_task());
 	if (TASK_SWITCHES)
 		return;
 	t->data.off_since = t->call.start;
@@ -35,6 +36,14 @@ static __always_inline __u64 off_cpu_end(struct thread *t, __u64 now, __u64 ns)
 	if (t->data.off_since)
 		off_cpu_back(t, (void *)bpf_get_current_task(), now);
 	return t->data.off_ns < ns ? t->data.off_ns : ns;
+}
+
+/* Call there, too, with what off_cpu_end() returned: returns how much of it the thread was runnable, and had no CPU. */
+static __always_inline __u64 off_cpu_runnable(const struct thread *t, __u64 off)
+{
+	__u64 ns = task_run_delay((void *)bpf_get_current_task()) - t->data.delay;
+
+	return ns < off ? ns : off;
 }
 
 /* Call at each switch of a CPU. */

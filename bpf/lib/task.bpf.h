@@ -72,6 +72,7 @@ struct signal_struct { atomic_t live; unsigned int flags; struct task_struct *gr
 struct signal_struct___5_16 { struct task_struct *group_exit_task; };
 struct mm_struct { unsigned long start_stack; };
 struct sched_entity { __u64 sum_exec_runtime; };
+struct sched_info { __u64 run_delay; };
 struct upid { int nr; };
 struct pid { unsigned int level; struct upid numbers[1]; };
 struct task_struct {
@@ -83,6 +84,7 @@ struct task_struct {
 	struct cred *cred, *real_cred;
 	struct thread_struct thread;
 	struct sched_entity se;
+	struct sched_info sched_info;	/* CONFIG_SCHED_INFO */
 	struct task_struct *group_leader, *real_parent;
 	__u64 start_time;	/* CLOCK_MONOTONIC, ns */
 	struct pid *thread_pid;
@@ -213,6 +215,13 @@ static __always_inline __u32 share_user(void)
 static __always_inline __u64 task_ran(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, se.sum_exec_runtime);
+}
+
+/* How long the task has been runnable without a CPU, preempted or after it was woken, in ns: up to its last switch to a CPU.  0 if the
+ * kernel does not count it. */
+static __always_inline __u64 task_run_delay(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
 }
 
 /* Return true if the task could go on: another one has its CPU. */

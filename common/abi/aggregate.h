@@ -55,6 +55,7 @@ struct aggregate_record {
 	struct aggregate_key key;
 	unsigned long long value, ns;
 	unsigned long long shown;	/* the value for the histogram */
+	unsigned long long more;	/* the tool's own */
 	char comm[16];
 	unsigned long long stack[STACK_FRAMES];
 };

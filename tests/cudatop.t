@@ -35,7 +35,7 @@ done
 it "processes that have ended are in the block, too"
 replayed cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +HINT +CALL$'
-lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (GPU idle\?|launches|loads) +-$'
+lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (-|launches|loads) +-$'
 
 for kind in session inject; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
@@ -61,6 +61,45 @@ for words in 'malloc 1 1m' 'host 1 1m'; do
 	stop
 	kill "$pid"
 done
+
+# finding FILTER: one process, with this finding
+finding() { json 1 "$1"; json 1 true; }
+
+it "a hint has its evidence and the next command; errors come first, then what explains most of the time"
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatop -jc "$bin/mem sync 7"
+finding '.hint == "waits" and (.hint_evidence | test("^[0-9]+ % of the time in functions that wait")) and .hint_command == "cudasynclatency -k -p \(.pid)"'
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatop -jc "$bin/mem badlaunch 3 sync 7"
+finding '.hint == "fails" and .hint_evidence == "3 calls returned an error" and .hint_command == "cudatrace -x -p \(.pid)"'
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000,cuModuleLoadData=50000 cudatop -jc "$bin/mem sync 7 drvlaunch 1 drvlaunch 1"
+finding '.load_share_is_less = (.code_load_share < .wait_share) | .hint == (if .load_share_is_less then "waits" else "loads" end)'
+replayed cudatop -jc "$bin/mem malloc 3 64"
+finding '.hint == "-" and .hint_evidence == null and .hint_command == null'
+
+it "GPU idle? needs evidence: NVML's utilization or GPU time, and nothing else that explains it"
+# idle PERCENT WORD...: the hint of a program that launches, on a GPU as busy as NVML says
+idle() {
+	program "$bin/mem" malloc 1 64 wait "$@" wait
+	printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n%s\n' $((80 << 30)) $((3 << 30)) "$pid" "$use" >"$tmp/nvml"
+	tool env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop -jp "$pid" 200ms
+	echo >&3
+	until_true eval '[ "$(jq -s "map(select(.launches > 0)) | length" "$tmp/out" 2>/dev/null)" -ge 1 ]'
+	stop
+	jq -s 'map(select(.launches > 0)) | last' -c "$tmp/out" >"$tmp/last"
+	mv "$tmp/last" "$tmp/out"
+	exec 3>&-
+	wait "$pid"
+}
+use='use 0 7'
+idle launch 11
+json 1 '.hint == "GPU idle?" and .hint_evidence == "the GPU was busy for 7 % of the time, by NVML" and (.hint_command | test("--gaps"))'
+use='use 0 93'
+idle launch 11
+json 1 '.hint == "-"'
+use=
+idle launch 11
+json 1 '.hint == "-"'
+SIM_KERNEL_NS=2000 run cudatop --gpu-time -jc "$bin/mem launch 11 sleep 100"
+json 1 '.hint == "GPU idle?" and (.hint_evidence | endswith("by its GPU time"))'
 
 it "the manual has the limits of hints, twice, and where each comes from"
 tr '\n' ' ' <man/cudatop.8 >"$tmp/man"
@@ -148,7 +187,7 @@ replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
 replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
 lines 1 '^PID .* %WAIT +%JIT +ERR/S +HINT +CALL$'
-lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 (GPU idle\?|loads) +-$'
+lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 (-|loads) +-$'
 replayed cudatop -jc "$bin/mem malloc 1 1k"
 json 1 '.code_loads == 0 and .code_load_ns == 0 and .code_load_share == 0'
 replayed cudatop -bc "$bin/mem malloc 1 1k"
@@ -256,7 +295,8 @@ if command -v tmux >/dev/null; then
 	on_screen "^$pid +mem .* waits +[0-9.]+ m?s cudaDev"
 	term send-keys Enter
 	on_screen "^pid $pid \\(mem\\) of "
-	on_screen "^  waits +cudasynclatency -k -p $pid +lines that wait for the GPU"
+	on_screen "^  waits +[0-9]+ % of the time in functions that wait for the GPU$"
+	on_screen "^ +cudasynclatency -k -p $pid +lines that wait for the GPU"
 	on_screen "^  $pid +mem +cudaDeviceSynchronize for "
 	on_screen '^ +main\+0x'
 	on_screen "^  cudaleak -p $pid +which lines of code hold the memory"
@@ -381,7 +421,7 @@ if command -v tmux >/dev/null; then
 	on_screen '^PID +COMM +GPU +MEMORY +GROWTH/S +LAUNCH/S +COPY/S +%WAIT HINT$'
 	on_screen "^$pid +mem .* waits$"
 	term send-keys Enter
-	on_screen "^  waits +cudasynclatency -k -p $pid +lines that wait for the GPU$"
+	on_screen "^ +cudasynclatency -k -p $pid +lines that wait for the GPU$"
 	term send-keys q
 	screen_gone
 	kill -9 "$pid"

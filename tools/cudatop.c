@@ -98,6 +98,9 @@ static const struct field all_fields[] = {
 	{ "behind", NULL, 0, OUT_UINT, AT(behind) },	/* collectives that another rank has begun and this one has not; null if unknown */
 	{ "calls_in_flight", NULL, 0, OUT_UINT, AT(calls) },	/* calls that have not returned */
 	{ NULL, "HINT", -9, OUT_STR, AT(hint) },
+	{ "hint", NULL, 0, OUT_STR, AT(hint) },	/* what explains most of its time or memory, - if nothing does */
+	{ "hint_evidence", NULL, 0, OUT_CHARS, AT(evidence) },	/* what was measured of that; null without a hint */
+	{ "hint_command", NULL, 0, OUT_CHARS, AT(next) },	/* the command that shows the lines of code; null without a hint */
 	{ NULL, "CALL", -1, OUT_CHARS, AT(call_text) },
 	{ "call", NULL, 0, OUT_STR, AT(call) },	/* the longest call in flight, of 100 ms or more; null if there is none */
 	{ "call_ns", NULL, 0, OUT_UINT, AT(call_ns) },	/* how long it has not returned; null if there is none */
@@ -333,7 +336,7 @@ static void gather(void *ctx, bool whole)
 	t->lost = lost[LOST_RECORD];
 	top_rows_gather(&t->rows, whole);
 	for (size_t i = 0; i < t->rows.n; i++)
-		t->rows.rows[i].hint = top_hint_word(&t->rows.rows[i]);
+		top_hint_set(&t->rows.rows[i]);
 	spark_add(&t->launches, t->rows.sum.launch_rate);
 	top_gpus_add(&t->gpus, &t->rows);
 	choose_columns(t);

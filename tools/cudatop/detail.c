@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include "cudatop/detail.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
-#include "proc/proc.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 
@@ -242,15 +240,23 @@ static void set_command(struct detail_view *d, const char *word, const char *com
 	free(whole);
 }
 
+static void set_hint(struct detail_view *d, const struct top_row *r, const struct top_hint *h)
+{
+	char evidence[HINT_EVIDENCE];
+
+	h->evidence(r, evidence);
+	line(d, "  %-10s %s", h->word, evidence);
+	for (int i = 0; i < HINT_COMMANDS && h->commands[i].command; i++)
+		set_command(d, "    ", h->commands[i].command, h->commands[i].stacks, r->pid, h->commands[i].shows);
+}
+
 static void set_hints(struct detail_view *d, const struct top_row *r)
 {
-	for (const struct top_hint *h = top_hints; h->word; h++) {
-		char word[16];
+	const struct top_hint *hints[TOP_HINTS];
+	const size_t n = top_hints(r, hints);
 
-		snprintf(word, sizeof(word), "%-10s", h->word);
-		if (h->applies(r))
-			set_command(d, word, h->command, h->stacks, r->pid, h->shows);
-	}
+	for (size_t i = 0; i < n; i++)
+		set_hint(d, r, hints[i]);
 }
 
 static bool has_graphs(const struct top_detail *of)
@@ -281,15 +287,6 @@ static void set_commands(struct detail_view *d, const struct top_row *r, bool gr
 		set_command(d, "", "cudalaunchtop --graphs", true, r->pid, "what each CUDA graph runs, and how often");
 }
 
-/* Its interpreter is the program: one that is only a library is not noticed. */
-static bool runs_python(int pid)
-{
-	char path[PATH_MAX];
-	const char *slash = proc_exe(pid, path, sizeof(path)) ? strrchr(path, '/') : NULL;
-
-	return slash && !strncmp(slash + 1, "python", strlen("python"));
-}
-
 void detail_set(struct detail_view *d, struct top_rows *rows)
 {
 	const int pid = rows->processes.detail.pid;
@@ -301,7 +298,7 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 		line(d, "pid %d has ended", pid);
 		return;
 	}
-	d->python = runs_python(pid);
+	d->python = top_runs_python(pid);
 	top_kernels_read(&d->kernels, rows->launches, rows->gpu, pid);
 	set_hints(d, r);
 	set_calls(d, rows, pid);

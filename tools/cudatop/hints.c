@@ -1,72 +1,173 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include "cli/out.h"
 #include "cudatop/hints.h"
 #include "cudatop/limits.h"
 #include "cudatop/rows.h"
+#include "proc/proc.h"
 
-static bool fails(const struct top_row *r)
+static double least(double share)
 {
-	return r->errors;
+	return share < 1 ? share : 1;
 }
 
-static bool is_behind(const struct top_row *r)
+static double fails(const struct top_row *r)
+{
+	return r->errors ? 1 : 0;
+}
+
+static void fails_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "%llu calls returned an error", r->errors);
+}
+
+static double is_behind(const struct top_row *r)
 {
 	return r->behind != OUT_NONE && r->behind && !r->launches;	/* one that launches is only slower */
 }
 
-static bool grows(const struct top_row *r)
+static void behind_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	return r->grows;
+	snprintf(text, HINT_EVIDENCE, "rank %llu of %llu: %llu collectives behind, no launches", r->rank, r->nranks, r->behind);
 }
 
-static bool loads(const struct top_row *r)
+static double grows(const struct top_row *r)
 {
-	return r->load_share >= top_limits[LIMIT_LOADS];
+	return r->grew_share;
 }
 
-static bool waits(const struct top_row *r)
+static void grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	return r->wait_share >= top_limits[LIMIT_WAITS];
+	snprintf(text, HINT_EVIDENCE, "%s: +%s in %.0f s, %.0f %% of its maximum", r->grew_host ? "pinned memory" : "device memory",
+		 out_bytes(r->grew), r->grew_s, 100 * r->grew_share);
 }
 
-static bool copies(const struct top_row *r)
+static double loads(const struct top_row *r)
 {
-	const double many = top_limits[LIMIT_MANY_COPIES] * r->interval;
-
-	return r->interval > 0 && r->copies >= many && (double)r->bytes / r->copies < top_limits[LIMIT_SMALL_COPY];
+	return r->load_share >= top_limits[LIMIT_LOADS] ? least(r->load_share) : 0;
 }
 
-static bool launches(const struct top_row *r)
+static void loads_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	return r->launch_rate >= top_limits[LIMIT_MANY_LAUNCHES] && !waits(r);
+	snprintf(text, HINT_EVIDENCE, "%.0f %% of the time in %llu calls that load or compile code", 100 * r->load_share, r->loads);
 }
 
-/* Launches return at once: a program that launches little and does not wait either does something else. */
-static bool may_idle(const struct top_row *r)
+static double waits(const struct top_row *r)
 {
-	const bool busy = r->gpu_share >= top_limits[LIMIT_BUSY];	/* false if it is not measured */
-	const bool few = r->launch_rate < top_limits[LIMIT_MANY_LAUNCHES];
-
-	return r->launches && few && r->wait_share < top_limits[LIMIT_FEW_WAITS] && !busy;
+	return r->wait_share >= top_limits[LIMIT_WAITS] ? least(r->wait_share) : 0;
 }
 
-const struct top_hint top_hints[] = {
-	{ "fails", fails, "cudatrace -x", false, "calls that fail, their errors" },
-	{ "behind", is_behind, "ncclhang", false, "what the rank does instead" },
-	{ "grows", grows, "cudaleak --growth", true, "lines that allocate what stays" },
-	{ "grows", grows, "cudaleak --account", false, "tensors, free pieces, libraries" },
-	{ "loads", loads, "cudatrace -e jit -k", true, "lines that load or compile code" },
-	{ "waits", waits, "cudasynclatency -k", true, "lines that wait for the GPU" },
-	{ "copies", copies, "cudamemcpysize -k", true, "lines that make small copies" },
-	{ "launches", launches, "cudalaunchtop -k", true, "lines that launch small kernels" },
-	{ "GPU idle?", may_idle, "cudalaunchtop --gaps", true, "lines it waits for; easiest with -c" },
-	{ 0 }
+static void waits_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "%.0f %% of the time in functions that wait for the GPU", 100 * r->wait_share);
+}
+
+static double copies(const struct top_row *r)
+{
+	const double rate = r->interval > 0 ? r->copies / r->interval : 0;
+
+	return rate >= top_limits[LIMIT_MANY_COPIES] && (double)r->bytes / r->copies < top_limits[LIMIT_SMALL_COPY] ?
+	       least(rate * top_limits[LIMIT_COPY_S]) : 0;
+}
+
+static void copies_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "%.0f copies/s of %s on average", r->copies / r->interval, out_bytes(r->bytes / r->copies));
+}
+
+static double launches(const struct top_row *r)
+{
+	return r->launch_rate >= top_limits[LIMIT_MANY_LAUNCHES] && r->wait_share < top_limits[LIMIT_WAITS] ?
+	       least(r->launch_rate * top_limits[LIMIT_LAUNCH_S]) : 0;
+}
+
+static void launches_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "%.0f launches/s", r->launch_rate);
+}
+
+static double idles(const struct top_row *r)
+{
+	return r->launches && r->gpu_busy < top_limits[LIMIT_BUSY] ? 1 - r->gpu_busy : 0;	/* NAN: unknown */
+}
+
+static void idles_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "the GPU was busy for %.0f %% of the time, by %s", 100 * r->gpu_busy,
+		 isnan(r->gpu_share) ? "NVML" : "its GPU time");
+}
+
+/* Where two explain the same, the first one comes first. */
+static const struct top_hint all[] = {
+	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x", false, "calls that fail, their errors" } } },
+	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", false, "what the rank does instead" } } },
+	{ "grows", HINT_MEMORY, grows, grows_by, {
+		{ "cudaleak --growth", true, "lines that allocate what stays" },
+		{ "cudaleak --account", false, "tensors, free pieces, libraries" } } },
+	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", true, "lines that load or compile code" } } },
+	{ "waits", HINT_TIME, waits, waits_by, { { "cudasynclatency -k", true, "lines that wait for the GPU" } } },
+	{ "copies", HINT_TIME, copies, copies_by, { { "cudamemcpysize -k", true, "lines that make small copies" } } },
+	{ "launches", HINT_TIME, launches, launches_by, { { "cudalaunchtop -k", true, "lines that launch small kernels" } } },
+	{ "GPU idle?", HINT_REST, idles, idles_by, {
+		{ "cudalaunchtop --gaps", true, "lines it waits for; easiest with -c" } } },
 };
 
-const char *top_hint_word(const struct top_row *r)
+_Static_assert(sizeof(all) / sizeof(*all) <= TOP_HINTS, "all fit");
+
+static bool comes_before(const struct top_hint *a, const struct top_hint *b, const struct top_row *r)
 {
-	for (const struct top_hint *h = top_hints; h->word; h++)
-		if (h->applies(r))
-			return h->word;
-	return "-";
+	if ((a->kind == HINT_FIRST) != (b->kind == HINT_FIRST))
+		return a->kind == HINT_FIRST;
+	return a->explains(r) > b->explains(r);
+}
+
+static void insert(const struct top_hint **hints, size_t n, const struct top_hint *h, const struct top_row *r)
+{
+	for (; n && comes_before(h, hints[n - 1], r); n--)
+		hints[n] = hints[n - 1];
+	hints[n] = h;
+}
+
+size_t top_hints(const struct top_row *r, const struct top_hint *hints[TOP_HINTS])
+{
+	bool explained = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		const struct top_hint *h = &all[i];
+
+		if ((h->kind == HINT_REST && explained) || !(h->explains(r) > 0))
+			continue;
+		insert(hints, n++, h, r);
+		explained |= h->kind == HINT_TIME;
+	}
+	return n;
+}
+
+void top_hint_command(const struct top_hint *h, int i, int pid, bool python, char text[HINT_COMMAND])
+{
+	snprintf(text, HINT_COMMAND, "%s%s -p %d", h->commands[i].command, python && h->commands[i].stacks ? " --stack python" : "", pid);
+}
+
+bool top_runs_python(int pid)
+{
+	char path[PATH_MAX];
+	const char *slash = proc_exe(pid, path, sizeof(path)) ? strrchr(path, '/') : NULL;
+
+	return slash && !strncmp(slash + 1, "python", strlen("python"));
+}
+
+void top_hint_set(struct top_row *r)
+{
+	const struct top_hint *hints[TOP_HINTS];
+
+	r->hint = "-";
+	if (!top_hints(r, hints))
+		return;
+	r->hint = hints[0]->word;
+	hints[0]->evidence(r, r->evidence);
+	top_hint_command(hints[0], 0, r->pid, top_runs_python(r->pid), r->next);
 }

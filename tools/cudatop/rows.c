@@ -104,6 +104,17 @@ static unsigned long long since(unsigned long long now, unsigned long long befor
 	return whole ? now : now > before ? now - before : 0;
 }
 
+/* Of memory and pinned memory, that which has grown more. */
+static void set_growth(struct top_row *r, const struct top_growth *g, unsigned long long now, bool host)
+{
+	if (!grows(g, now) || g->peak - g->from <= r->grew)
+		return;
+	r->grew = g->peak - g->from;
+	r->grew_s = (g->grew - g->since) / 1e9;
+	r->grew_share = (double)r->grew / g->peak;
+	r->grew_host = host;
+}
+
 static void set_counts(struct top_rows *t, struct top_row *r, const struct top_process *p, bool whole)
 {
 	const struct top_counts *now = &p->now, *before = &p->before;
@@ -124,7 +135,8 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->loads = since(now->loads, before->loads, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
-	r->grows = grows(&p->memory, t->counted) || grows(&p->pinned, t->counted);
+	set_growth(r, &p->memory, t->counted, false);
+	set_growth(r, &p->pinned, t->counted, true);
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
 	r->htod_rate = r->htod / s;
@@ -156,13 +168,24 @@ static struct top_row *row_of(const struct top_rows *t, int pid, unsigned long l
 	return p ? &t->rows[p->row] : NULL;
 }
 
+/* percent: -1 if it is unknown. */
+static void see_busy(struct top_row *r, int percent)
+{
+	if (percent >= 0 && !(r->gpu_busy >= percent / 100.))	/* gpu_busy may be NAN */
+		r->gpu_busy = percent / 100.;
+}
+
 static void set_used(struct top_rows *t)
 {
 	for (unsigned i = 0; i < t->nvml.nprocesses; i++) {
-		struct top_row *r = row_of(t, t->nvml.processes[i].pid, 0);
+		const struct nvml_process *p = &t->nvml.processes[i];
+		struct top_row *r = row_of(t, p->pid, 0);
 
-		if (r)
-			r->used = (r->used == OUT_NONE ? 0 : r->used) + t->nvml.processes[i].used;
+		if (!r)
+			continue;
+		r->used = (r->used == OUT_NONE ? 0 : r->used) + p->used;
+		if (p->device < t->nvml.ndevices)
+			see_busy(r, t->nvml.devices[p->device].busy);
 	}
 }
 
@@ -219,7 +242,7 @@ static void set_gpu(struct top_rows *t, bool whole)
 	gpu_time_each(t->gpu, add_gpu, &(struct gpu_rows){ t, whole });
 	for (size_t i = 0; i < t->n; i++)
 		if (t->rows[i].gpu_ns != OUT_NONE)
-			t->rows[i].gpu_share = t->interval > 0 ? t->rows[i].gpu_ns / 1e9 / t->interval : 0;
+			t->rows[i].gpu_busy = t->rows[i].gpu_share = t->interval > 0 ? t->rows[i].gpu_ns / 1e9 / t->interval : 0;
 }
 
 static void add_row(struct top_rows *t, struct top_process *p, bool whole)
@@ -236,7 +259,7 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	*r = (struct top_row){
 		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices,
 		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
-		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN,
+		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN, .gpu_busy = NAN,
 	};
 	memcpy(r->comm, p->comm, sizeof(p->comm));
 	memcpy(r->user, p->user, sizeof(p->user));

@@ -16,8 +16,8 @@
 #define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid"
 enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_SORTS };
 
-/* Columns of most texts; levels of a tree that are shown. */
-enum { TOP_TEXT = 16, TOP_DEPTH = 8 };
+/* Columns of most texts; levels of a tree that are shown; bytes of what a hint has. */
+enum { TOP_TEXT = 16, TOP_DEPTH = 8, HINT_EVIDENCE = 96, HINT_COMMAND = 96 };
 
 struct top_row {
 	unsigned long long time;
@@ -35,13 +35,18 @@ struct top_row {
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
 	unsigned long long launches, graphs, estimated, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
 	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
-	bool grows;			/* held or host has had new maxima for some time, and lately */
+	/* held or host has had new maxima for some time, and lately: by so many bytes, in s, of the maximum; 0: neither has */
+	unsigned long long grew;
+	double grew_s, grew_share;
+	bool grew_host;			/* it is host */
 	unsigned long long calls;	/* in flight */
 	const char *call;		/* the longest of them; NULL: none */
 	unsigned long long call_ns, call_tid;
 	unsigned long long gpu_ns;	/* OUT_NONE: not measured */
 	double gpu_share;		/* NAN: not measured */
-	const char *hint;		/* set by the tool: cudatop/hints.h */
+	double gpu_busy;		/* the busiest GPU that it is on, by its own GPU time or NVML, 0 to 1; NAN: unknown */
+	const char *hint;		/* set by the tool with the next two: cudatop/hints.h */
+	char evidence[HINT_EVIDENCE], next[HINT_COMMAND];	/* next: a command; "": none */
 	unsigned long long rank, nranks, behind;	/* in its largest communicator; OUT_NONE: not known */
 	/* as text */
 	char comm_text[2 * TOP_DEPTH + 16];	/* with tree: indented */

@@ -86,9 +86,9 @@ json 12 true
 
 it "-x: those that failed, of which a call that goes on is none"
 trace "-xje nccl" 5
-json 10 '.error == "ncclInvalidArgument" and .ret == 4 and (.args | has("*comm") | not)'
-json 5 '.func == "ncclGroupEnd" and .error == "ncclInvalidUsage"'
-json 15 true
+sum 10 'select(.error == "ncclInvalidArgument" and .ret == 4 and (.args | has("*comm") | not)).count'
+sum 5 'select(.func == "ncclGroupEnd" and .error == "ncclInvalidUsage").count'
+sum 15 .count
 
 it "-S counts calls and failures, --chrome has them by the names of their results"
 trace "-Sje nccl" 7
@@ -117,9 +117,9 @@ trace "-e group --enter" 3
 lines 9 '^> ncclGroup(Start|End)\(\)$'
 lines 6 '^< ncclGroup(Start|End)\(\) = 0$'
 trace "--unchecked -je nccl" 3
-json 3 '.func == "ncclAllReduce" and .next == "ncclCommInitRankConfig"'
-json 3 '.func == "ncclGroupEnd" and .next == "ncclGetUniqueId"'
-json 9 true
+sum 3 'select(.func == "ncclAllReduce" and .next == "ncclCommInitRankConfig").count'
+sum 3 'select(.func == "ncclGroupEnd" and .next == "ncclGetUniqueId").count'
+sum 9 .count
 
 it "operations of ranks that are captured into a CUDA graph are marked"
 run cudatrace -je nccl,stream,graph -c "$bin/nccl 2 init allreduce 3 1 capture 7 1 allreduce 2 1 destroy >$public/said"
@@ -177,8 +177,9 @@ done
 
 it "-x has the failed call of CUDA before that of NCCL; --tree has them below it; --unchecked has no call inside one of NCCL"
 run cudatrace -xc "$public/main"
-lines 5 ' main +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
-lines 5 ' main +ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
+lines 1 ' main +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
+lines 1 ' main +ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
+lines 2 ' \[4 times in [0-9.]+ [mu]?s\]$'
 equal "$(sed -n '2,3s/(.*//p' "$tmp/out" | sed 's/.* //' | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
 run cudatrace --tree -jc "$public/main"
 json 5 '.func == "ncclAllReduce" and .depth == 0'
@@ -187,8 +188,8 @@ json 1 '.func == "cudaMalloc" and .depth == 0'
 json 20 '.func == "cuMemAlloc_v2" and .depth == 2'
 json 1 '.func == "cuMemAlloc_v2" and .depth == 1'
 run cudatrace --unchecked -jc "$public/main"
-json 5 '.func == "ncclAllReduce" and .next == "ncclGroupEnd"'
-json 5 true
+sum 5 'select(.func == "ncclAllReduce" and .next == "ncclGroupEnd").count'
+sum 5 .count
 
 it "--chrome counts the memory that is allocated inside of NCCL"
 run cudatrace --chrome "$public/chrome" -c "$public/main"

@@ -109,11 +109,33 @@ fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 
 it "-x shows failures alone, with their names"
 replayed cudatrace -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
-json 7 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)'
-json 3 '.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel"'
-json 2 '.func == "cudaFree" and .ret != 0'
-json 12 true
+sum 7 'select(.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)).count'
+sum 3 'select(.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel").count'
+sum 2 'select(.func == "cudaFree" and .ret != 0).count'
+sum 12 .count
 silent
+
+it "… the first of those that are alike, and then how many more there are, once a second"
+replayed cudatrace -xjc "$bin/mem fail 23"
+json 1 '.count == 1 and .count_ns == null'
+json 1 '.count == 22 and .count_ns > 0'
+json 2 .error
+replayed cudatrace -xc "$bin/mem fail 23 badlaunch 2 thread '(' fail 5 ')' join"
+lines 1 '^[0-9]+ +[0-9]+ +mem +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
+lines 1 '^[0-9]+ +[0-9]+ +mem +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\) \[27 times in [0-9.]+ [mu]?s\]$'
+lines 2 '^[0-9]+ +[0-9]+ +mem +cudaLaunchKernel\(.*\) = cudaErrorInvalidConfiguration \(9\)$'
+lines 4 cuda
+run cudatrace -xjc "$bin/mem loop 67 '(' fail 1 sleep 31 ')'"
+sum 67 .count
+json 1 '.count == 1'
+[ "$(jq -s 'length' "$tmp/out")" -le 5 ] || no "$(jq -s 'length' "$tmp/out") lines in 2 seconds"
+[ "$(jq -s 'map(select(.count_ns > 900000000 and .count >= 20 and .count <= 34)) | length' "$tmp/out")" -ge 1 ] || no "not one a second"
+
+it "… by process, call stack and error: each has its own"
+replayed cudatrace -xkjc "$bin/mem fail 3 loop 2 '(' fail 5 ')' fork '(' fail 7 ')'"
+sum 20 .count
+for n in 2 9 6; do json 1 ".count == $n"; done
+json 3 '.count == 1'
 
 it "-x --tree shows the failed calls at their depth"
 replayed cudatrace -x --tree -jc "$bin/mem malloc 3 64 fail 2"

@@ -556,8 +556,8 @@ calls_on 4 11 cudaLaunchKernel
 calls_on 4 30 cudaMalloc
 json 41 .func
 run cudatrace -qj --device 2,6 -x -c "$bin/mem $words"
-calls_on 2 7 cudaMalloc
-json 7 .func
+sum 7 'select(.device == 2 and .func == "cudaMalloc").count'
+sum 7 .count
 run cudatrace -qjS --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
 json 1 '.device == 4 and .func == "cudaMalloc" and .calls == 30 and .errors == 17'
 json 2 .func
@@ -570,8 +570,8 @@ lines 11 '> cudaLaunchKernel'
 lines 11 '< cudaLaunchKernel'
 if long; then
 	run cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
-	json 17 '.device == 4'
-	json 17 .func
+	sum 17 'select(.device == 4).count'
+	sum 17 .count
 	run cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
 	lines 1 ';cudaLaunchKernel [0-9]+$'
 	run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"

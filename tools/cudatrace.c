@@ -208,6 +208,7 @@ static bool tick(void *ctx)
 	if (t->trace.aggregate && t->session.json &&
 	    (clock_ns() >= t->collect_at || aggregate_is_crowded(&t->aggregates, t->skel->bss->aggregate_epoch)))
 		collect(t);
+	trace_repeats_tick(&t->trace.repeats, clock_ns());
 	return !trace_done(&t->trace);
 }
 
@@ -216,6 +217,7 @@ static int stop(void *ctx, int sig)
 	struct tracer *t = ctx;
 
 	trace_tree_end(&t->trace.trees, -1);
+	trace_repeats_end(&t->trace.repeats, -1);
 	if (t->trace.aggregate)
 		collect(t);
 	if (t->trace.summary)

@@ -46,6 +46,7 @@ struct trace_call {
 	const struct sticky_error *cause;	/* of a failure caused by earlier work */
 	char container[CONTAINER_ID];	/* of the process; "": none */
 	const char *next;	/* the call after a failure whose error was not checked */
+	unsigned long long count, span;	/* how many failures it stands for, of which it is the last, and since when, ns; 0: itself */
 };
 
 /* The argument word at a place, as in struct cuda_param; 0 if it was not recorded. */

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_errors.h"
-#include "cudatrace/trace_line.h"
+#include "cudatrace/trace_repeats.h"
 #include "proc/process_table.h"
 
 struct sticky_process {
@@ -184,10 +184,10 @@ struct trace_failure {
 	UT_hash_handle hh;
 };
 
-struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct process_table *processes)
+struct trace_unchecked trace_unchecked_init(struct trace_repeats *repeats, struct process_table *processes)
 {
 	return (struct trace_unchecked){
-		.lines = lines, .processes = processes,
+		.repeats = repeats, .processes = processes,
 		.quota = {
 			.limit = 8 << 20, .what = "failed calls that may be unchecked",
 			.loss = "those of further threads are not printed",
@@ -236,7 +236,7 @@ void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *ca
 	/* the thread that had this tid before may have exited */
 	if (p && !trace_checks_errors(call->proto) && p->call->event->head.pid == call->event->head.pid) {
 		p->call->next = call->proto->name;
-		trace_line(u->lines, p->call);
+		trace_repeats_call(u->repeats, p->call);
 	}
 	if (p)
 		drop(u, p);

@@ -6,7 +6,7 @@
 #include "base/quota.h"
 #include "cudatrace/trace_call.h"
 
-struct trace_lines;
+struct trace_repeats;
 struct process_table;
 
 /* A kernel faults while the program goes on; the next call, often one that waits, returns the fault. */
@@ -36,14 +36,14 @@ bool trace_checks_errors(const struct cuda_proto *proto);
 
 /* Failed calls whose error was not checked before the thread's next call. */
 struct trace_unchecked {
-	struct trace_lines *lines;
+	struct trace_repeats *repeats;
 	struct process_table *processes;
 	struct quota quota;		/* bytes of the calls */
 	struct trace_failure *by_tid;	/* each thread's last call, if it failed */
 };
 
-/* The caller owns lines and processes. */
-struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct process_table *processes);
+/* The caller owns repeats and processes. */
+struct trace_unchecked trace_unchecked_init(struct trace_repeats *repeats, struct process_table *processes);
 
 /* Call for each call at its return, in order, including those that check errors: prints the thread's
  * last failure unless this call checks it. */

@@ -41,7 +41,7 @@ struct shown {
 };
 
 struct line_row {
-	unsigned long long time, since, latency;
+	unsigned long long time, since, latency, count, span;
 	int pid, tid, depth;
 	bool captured, first;
 	unsigned int device;
@@ -107,12 +107,14 @@ static void print_call(FILE *f, const void *of)
 		trace_sticky_text(f, call->cause, call->names);
 	if (call->next)
 		fprintf(f, " [error not checked; next call: %s]", call->next);
+	if (call->count > 1)
+		fprintf(f, " [%llu times in %s]", call->count, out_ns(call->span));
 }
 
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 20, STACK = 22 };
+enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 20, COUNT, SPAN, STACK = 24 };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call, or with --enter an entry */
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },	/* of the return or entry */
@@ -135,6 +137,8 @@ static const struct field all[] = {
 	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },	/* any: result; 0: success; null if unknown */
 	{ "error", NULL, 0, OUT_STR, AT(error) },	/* name of the error; null if none */
 	[NEXT] = { "next", NULL, 0, OUT_STR, AT(next) },	/* with --unchecked: next function of the thread */
+	[COUNT] = { "count", NULL, 0, OUT_UINT, AT(count) },	/* with --failed or --unchecked: how many such failures the object stands for: the last of them */
+	[SPAN] = { "count_ns", NULL, 0, OUT_UINT, AT(span) },	/* with --failed or --unchecked: ns: since when there were so many; null if count is 1 */
 	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },	/* array of string: suspect kernels of a sticky error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },
@@ -171,6 +175,8 @@ void trace_lines_init(struct trace_lines *lines, bool several)
 	fields[WHERE].key = lines->entries ? "at" : NULL;
 	fields[DEPTH].key = lines->nested ? "depth" : NULL;
 	fields[NEXT].key = lines->unchecked ? "next" : NULL;
+	if (!lines->failed)
+		fields[COUNT].key = fields[SPAN].key = NULL;
 	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
 	if (several || lines->failed)
@@ -225,7 +231,8 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = call->kernel ? call->kernel->brief : NULL,
 		.short_name = call->kernel ? call->kernel->short_name : NULL, .captured = e->captured, .first = call->first,
-		.error = trace_error(call), .next = call->next,
+		.error = trace_error(call), .next = call->next, .count = call->count ?: 1,
+		.span = call->count > 1 ? call->span : OUT_NONE,
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
 		.cause = { print_cause, call }, .stack = call->stack,
 	};

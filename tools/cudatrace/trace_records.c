@@ -15,6 +15,7 @@ void trace_ended(void *ctx, const struct process_event *e)
 
 	trace_tree_end(&t->trees, e->head.pid);
 	trace_unchecked_forget(&t->failures, e->head.pid);
+	trace_repeats_end(&t->repeats, e->head.pid);
 	trace_sticky_forget(&t->sticky, e->head.pid);
 	if (t->allocations)
 		chrome_held_end(&t->timeline.out, memory_process(&t->held.memory, e), e->time);
@@ -105,6 +106,8 @@ static void show(struct trace *t, const struct trace_call *call)
 		return;
 	if (t->tree && !t->lines.entries)
 		trace_tree_call(&t->trees, call);
+	else if (t->failed)
+		trace_repeats_call(&t->repeats, call);
 	else
 		trace_line(&t->lines, call);
 }
@@ -154,6 +157,7 @@ void trace_free(struct trace *t)
 {
 	trace_tree_end(&t->trees, -1);
 	trace_unchecked_forget(&t->failures, -1);
+	trace_repeats_end(&t->repeats, -1);
 	trace_sticky_free(&t->sticky);
 	trace_firsts_free(&t->firsts);
 	trace_held_free(&t->held);

@@ -10,6 +10,7 @@
 #include "cudatrace/trace_first.h"
 #include "cudatrace/trace_gpu.h"
 #include "cudatrace/trace_line.h"
+#include "cudatrace/trace_repeats.h"
 #include "cudatrace/trace_summary.h"
 #include "model/captures.h"
 #include "model/stack_sums.h"
@@ -56,6 +57,7 @@ struct trace {			/* all zero except the options and sums */
 	struct profile profile;
 	struct trace_trees trees;
 	struct trace_unchecked failures;
+	struct trace_repeats repeats;
 	struct trace_sticky sticky;
 	struct trace_firsts firsts;
 };

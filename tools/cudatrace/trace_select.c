@@ -395,7 +395,8 @@ void trace_prepare(struct trace *t)
 	t->lines.seen.several = t->calls.seen.several = t->only;
 	describe_functions(t, full);
 	t->trees = trace_trees_init(&t->lines, t->processes);
-	t->failures = trace_unchecked_init(&t->lines, t->processes);
+	t->repeats = trace_repeats_init(&t->lines, t->processes);
+	t->failures = trace_unchecked_init(&t->repeats, t->processes);
 	t->sticky = trace_sticky_init(t->processes);
 	t->firsts = trace_firsts_init(t->processes);
 	t->timeline = trace_chrome_init(t->processes);

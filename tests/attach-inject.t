@@ -66,10 +66,10 @@ silent
 it "an ordinary user without any capability traces a command: JSON"
 run cudatrace $attach -e memory -jc "$bin/mem malloc 23 4096 free 7 fail 3"
 status 0
-json 26 '.func == "cudaMalloc" and .layer == "runtime" and .latency_ns > 0 and .pid > 1'
-json 23 '.func == "cudaMalloc" and .args.size == 4096 and .ret == 0'
-json 7 '.func == "cudaFree"'
-json 33 true
+json 26 '.func == "cudaMalloc" and .layer == "runtime" and .latency_ns > 0 and .pid > 1' \
+	23 '.func == "cudaMalloc" and .args.size == 4096 and .ret == 0' \
+	7 '.func == "cudaFree"' \
+	33 true
 silent
 
 if [ "$attach" = '--attach inject' ]; then
@@ -157,8 +157,8 @@ calls memory "$bin/inject" plt 23
 calls_are 23 cudaMalloc
 calls_are 0 cuMemAlloc_v2
 run cudatrace $attach --tree -e memory -jc "$bin/inject plt 23"
-json 23 '.func == "cudaMalloc" and .depth == 0'
-json 23 '.func == "cuMemAlloc_v2" and .depth == 1'
+json 23 '.func == "cudaMalloc" and .depth == 0' \
+	23 '.func == "cuMemAlloc_v2" and .depth == 1'
 
 it "programs with the runtime linked in are seen by the driver's functions"
 run cudatrace $attach --layer driver -jS -e memory -c "$bin/inject-static plt 23"
@@ -244,8 +244,8 @@ it "launches of nvcc 13, whose function jumps into cudaLaunchKernel() past the l
 if [ -x "$bin/kern" ]; then
 	run cudatrace $attach -jc "$bin/kern 7 5 23 3 11"
 	status 0
-	json 7 '.func == "cudaLaunchKernel" and .kernel == "scale" and .args.gridDim == [8,1,1]'
-	json 5 '.func == "cudaLaunchKernel" and .kernel == "fill<int>" and .args.gridDim == [4,1,1]'
+	json 7 '.func == "cudaLaunchKernel" and .kernel == "scale" and .args.gridDim == [8,1,1]' \
+		5 '.func == "cudaLaunchKernel" and .kernel == "fill<int>" and .args.gridDim == [4,1,1]'
 	run cudalaunchtop $attach -jc "$bin/kern 7 5 23 3 11"
 	json 1 '.kernel == "scale" and .launches == 7'
 	silent
@@ -717,8 +717,8 @@ kill -CONT "$tracer"
 wait "$tracer"
 rc=$?
 status 0
-json 1 '.func == "cudaMalloc" and .calls == 8'
-json 1 '.lost == 97'
+json 1 '.func == "cudaMalloc" and .calls == 8' \
+	1 '.lost == 97'
 says '97 calls missed: the tool has not answered the process'
 
 long || leave

@@ -79,13 +79,13 @@ run cudasynclatency -qj -c "$bin/mem $words"
 on 3 count 3
 on 6 count 19
 run cudaleak -qjC -c "$bin/mem $words"
-json 1 '.memory == "pool" and .device == 3 and .count == 13'
-json 1 '.memory == "pool" and .device == 6 and .count == 17'
-json 1 '.memory == "device" and .device == 5 and .count == 2'
+json 1 '.memory == "pool" and .device == 3 and .count == 13' \
+	1 '.memory == "pool" and .device == 6 and .count == 17' \
+	1 '.memory == "device" and .device == 5 and .count == 2'
 
 it "a stream that is made at the address of a destroyed one is of its own device"
-run cudamemcpysize -qj -- "$bin/mem" setdevice 2 loop 29 '(' setdevice 3 streams 1 use 3 copyasync 1 64 h2d \
-	streamfree 1 setdevice 4 streams 1 use 3 copyasync 2 64 h2d streamfree 1 ')'
+replayed cudamemcpysize -qjc "$bin/mem setdevice 2 loop 29 '(' setdevice 3 streams 1 use 3 copyasync 1 64 h2d \
+	streamfree 1 setdevice 4 streams 1 use 3 copyasync 2 64 h2d streamfree 1 ')'"
 on 3 count 29
 on 4 count 58
 
@@ -93,7 +93,7 @@ it "many streams of all devices are told apart"
 words=
 for d in 0 1 2 3 4 5 6 7; do words="$words setdevice $d streams 61"; done
 for i in 3 100 200 300 400 490; do words="$words use $i copyasync $i 8 h2d"; done
-run cudamemcpysize -qj -c "$bin/mem setdevice 1 $words"
+replayed cudamemcpysize -qj -c "$bin/mem setdevice 1 $words"
 on 0 count 3
 on 1 count 100
 on 3 count 200
@@ -107,12 +107,12 @@ on 7 count 14
 on 2 count 5
 
 it "both ends of copies between devices are shown, others have no peer"
-run cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7 copy 17 64 h2d"
-json 1 '.direction == "HtoD" and .peer == null and .device == 0 and .count == 17'
-json 1 '.direction == "PtoP" and .device == 3 and .peer == 5 and .count == 7'
-json 1 '.device == 5 and .peer == 3 and .count == 11'
-json 1 '.device == 6 and .peer == 7 and .count == 13'
-run cudamemcpysize -q -c "$bin/mem peerof 7 64 3 5"
+replayed cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7 copy 17 64 h2d"
+json 1 '.direction == "HtoD" and .peer == null and .device == 0 and .count == 17' \
+	1 '.direction == "PtoP" and .device == 3 and .peer == 5 and .count == 7' \
+	1 '.device == 5 and .peer == 3 and .count == 11' \
+	1 '.device == 6 and .peer == 7 and .count == 13'
+replayed cudamemcpysize -q -c "$bin/mem peerof 7 64 3 5"
 lines 1 '^PtoP, synchronous, device 3 to 5; '
 lines 1 '^         7 '
 
@@ -140,7 +140,7 @@ for kind in $command_kinds; do
 done
 
 it "memory of a pool of another process is on an unknown device"
-run cudaleak -qjCc "$tmp/places imported"
+replayed cudaleak -qjCc "$tmp/places imported"
 held pool null 3 27
 
 for kind in $command_kinds; do
@@ -153,67 +153,67 @@ for kind in $command_kinds; do
 done
 
 it "a further reference to memory is on the device of the memory"
-run cudamallocsnoop -qjc "$tmp/places handles"
-json 3 '.func == "cuMemImportFromShareableHandle" and .device == null'
-json 1 '.func == "cuMemCreate" and .device == 1'
-json 2 '.func == "cuMemRetainAllocationHandle" and .device == 1'
+replayed cudamallocsnoop -qjc "$tmp/places handles"
+json 3 '.func == "cuMemImportFromShareableHandle" and .device == null' \
+	1 '.func == "cuMemCreate" and .device == 1' \
+	2 '.func == "cuMemRetainAllocationHandle" and .device == 1'
 
 it "--device says how much memory it left out as its device is not known"
 for t in cudaleak cudamallocsnoop; do
-	run "$t" --device 1 -qjc "$tmp/places handles imported"
+	replayed "$t" --device 1 -qjc "$tmp/places handles imported"
 	says 'left out 6 calls whose device is not known'
 	json 0 '.device != 1'
 done
 
 it "cudamallocsnoop, the exporter and --device have memory where it is, too"
-run cudamallocsnoop -qjc "$tmp/places vmm pools"
-json 44 '.func and .device == 1'
-json 32 '.func and .device == null'
-run cudamallocsnoop --device 1 -qjc "$tmp/places vmm pools"
+replayed cudamallocsnoop -qjc "$tmp/places vmm pools"
+json 44 '.func and .device == 1' \
+	32 '.func and .device == null'
+replayed cudamallocsnoop --device 1 -qjc "$tmp/places vmm pools"
 json 44 '.func'
-run cudaexporter --once -c "$tmp/places vmm pools"
+replayed cudaexporter --once -c "$tmp/places vmm pools"
 lines 1 '^cuda_memory_allocated_bytes_total\{.*device="1",memory="vmm"\} 6291456$'
 lines 1 '^cuda_memory_allocated_bytes_total\{.*device="none",memory="vmm"\} 58720256$'
 lines 1 '^cuda_memory_allocated_bytes_total\{.*device="1",memory="pool"\} 16090$'
 
 it "streams of green and execution contexts are on the device of those, with memory and launches in them"
-run cudatrace -qj -e launch -c "$tmp/places green"
-json 28 '.device == 1'
-json 28 true
-run cudalaunchtop -qjc "$tmp/places green"
+replayed cudatrace -qj -e launch -c "$tmp/places green"
+json 28 '.device == 1' \
+	28 true
+replayed cudalaunchtop -qjc "$tmp/places green"
 json 1 '.device == 1 and .launches == 28'
-run cudaleak -qjCc "$tmp/places green"
+replayed cudaleak -qjCc "$tmp/places green"
 held pool 1 7 700
 
 it "--device selects calls, and copies between devices by either end"
 words="setdevice 2 launch 3 copy 5 64 h2d sync 7 malloc 11 64 setdevice 4 launch 13 copy 17 64 h2d sync 19"
 words="$words malloc 23 64 peerof 29 64 6 2"
-run cudalaunchtop -qj --device 4 -c "$bin/mem $words"
+replayed cudalaunchtop -qj --device 4 -c "$bin/mem $words"
 on 4 launches 13
 json 1 .launches
-run cudamemcpysize -qj --device 2 -c "$bin/mem $words"
-json 1 '.device == 2 and .count == 5'
-json 1 '.device == 6 and .count == 29'
-json 2 .count
-run cudasynclatency -qj --device 0,4,7 -c "$bin/mem $words"
+replayed cudamemcpysize -qj --device 2 -c "$bin/mem $words"
+json 1 '.device == 2 and .count == 5' \
+	1 '.device == 6 and .count == 29' \
+	2 .count
+replayed cudasynclatency -qj --device 0,4,7 -c "$bin/mem $words"
 on 4 count 19
 json 1 .func
-run cudaleak -qjC --device 4 -c "$bin/mem $words"
+replayed cudaleak -qjC --device 4 -c "$bin/mem $words"
 on 4 count 23
 json 1 .memory
-run cudamallocsnoop -qjA --device 2 -c "$bin/mem $words"
-json 13 '.device == 2'
-json 13 .func
+replayed cudamallocsnoop -qjA --device 2 -c "$bin/mem $words"
+json 13 '.device == 2' \
+	13 .func
 
 it "a free is of the device of what it frees"
-run cudamallocsnoop -qjF --device 6 -c "$bin/mem setdevice 6 malloc 13 64 setdevice 2 malloc 3 64 free 10"
-json 7 '.device == 6'
-json 7 .func
+replayed cudamallocsnoop -qjF --device 6 -c "$bin/mem setdevice 6 malloc 13 64 setdevice 2 malloc 3 64 free 10"
+json 7 '.device == 6' \
+	7 .func
 
 it "memory of the host has no device"
-run cudamallocsnoop -qj -c "$bin/mem setdevice 2 host 3 64 malloc 5 64"
-json 3 '.memory == "host" and .device == null'
-json 5 '.device == 2'
+replayed cudamallocsnoop -qj -c "$bin/mem setdevice 2 host 3 64 malloc 5 64"
+json 3 '.memory == "host" and .device == null' \
+	5 '.device == 2'
 
 it "--device is a list of numbers"
 for list in x '1,' ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
@@ -221,38 +221,38 @@ for list in x '1,' ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
 done
 
 it "text names devices once there are two, and with --device"
-run cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d"
+replayed cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d"
 lines 0 device
-run cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d setdevice 2 copy 11 64 h2d"
+replayed cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d setdevice 2 copy 11 64 h2d"
 lines 1 '^HtoD, synchronous, device 3; '
 lines 1 '^HtoD, synchronous, device 2; '
 lines 1 '^         7 '
 lines 1 '^        11 '
-run cudamemcpysize -q --device 3 -c "$bin/mem setdevice 3 copy 7 64 h2d"
+replayed cudamemcpysize -q --device 3 -c "$bin/mem setdevice 3 copy 7 64 h2d"
 lines 1 '^HtoD, synchronous, device 3; '
-run cudasynclatency -q -c "$bin/mem setdevice 3 sync 7 setdevice 2 sync 11"
+replayed cudasynclatency -q -c "$bin/mem setdevice 3 sync 7 setdevice 2 sync 11"
 lines 1 '^device 3, cudaDeviceSynchronize$'
 lines 1 '^device 2, cudaDeviceSynchronize$'
 lines 1 '^         7 '
 lines 1 '^        11 '
-run cudaleak -qC -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 host 5 64"
+replayed cudaleak -qC -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 host 5 64"
 lines 1 '448 bytes in 7 allocations of device memory on device 3,'
 lines 1 '704 bytes in 11 allocations of device memory on device 2,'
 lines 1 '320 bytes in 5 allocations of host memory,'
 
 it "cudalaunchtop has a column for devices once there are two, and with --device"
-run cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7"
+replayed cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7"
 lines 0 DEVICE
-run cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+replayed cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 lines 1 'TOTAL DEVICE GRID'
 lines 1 ' 7 +3 13x1x1 '
 lines 1 ' 11 +2 13x1x1 '
-run cudalaunchtop -qP --device 3 -c "$bin/mem setdevice 3 launch 7"
+replayed cudalaunchtop -qP --device 3 -c "$bin/mem setdevice 3 launch 7"
 lines 1 'TOTAL DEVICE'
 lines 1 ' 7 +3$'
 
 it "cudamallocsnoop prints its head again with what there is to tell apart"
-run cudamallocsnoop -q -c "$bin/mem malloc 3 64 setdevice 2 malloc 5 64 streams 1 use 3 async 7 64"
+replayed cudamallocsnoop -q -c "$bin/mem malloc 3 64 setdevice 2 malloc 5 64 streams 1 use 3 async 7 64"
 lines 1 'MEMORY +BYTES'
 lines 1 'MEMORY +DEVICE +BYTES'
 lines 1 'MEMORY +DEVICE STREAM +BYTES'
@@ -261,11 +261,11 @@ lines 5 ' device +2 +64 '
 lines 7 ' pool +2 0x[0-9a-f]+ +64 '
 
 it "the default streams are told apart from others"
-run cudamallocsnoop -qj -c "$bin/mem streams 1 async 3 64 use 1 async 5 64 use 2 async 7 64 use 3 async 11 64 malloc 13 8"
-json 8 '.stream == "default"'
-json 7 '.stream == "per-thread"'
-json 11 '(.stream // "") | startswith("0x")'
-json 13 '.stream == null'
+replayed cudamallocsnoop -qj -c "$bin/mem streams 1 async 3 64 use 1 async 5 64 use 2 async 7 64 use 3 async 11 64 malloc 13 8"
+json 8 '.stream == "default"' \
+	7 '.stream == "per-thread"' \
+	11 '(.stream // "") | startswith("0x")' \
+	13 '.stream == null'
 
 it "the device of a thread from before is not known until it sets one"
 program "$bin/mem" setdevice 5 launch 1 wait launch 7 copy 3 64 h2d thread '(' launch 13 ')' join setdevice 5 launch 11
@@ -311,9 +311,9 @@ program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launc
 tool cudatrace -j -e launch -p "$pid"
 go
 stop
-json 7 '.device == 0'
-json 11 '.device == 3'
-json 18 .func
+json 7 '.device == 0' \
+	11 '.device == 3' \
+	18 .func
 
 it "… so what it has is known from its first call on"
 program "$bin/mem" malloc 3 64 wait exec '(' malloc 7 64 wait ')'
@@ -343,9 +343,9 @@ json 1 .launches
 says 'left out 7 calls whose device is not known'
 
 it "a stream that is destroyed is waited for on its own device"
-run cudasynclatency -qij -c "$bin/mem setdevice 3 streams 7 setdevice 2 streams 1 setdevice 5 streamfree 7"
-json 1 '.device == 3 and .func == "cudaStreamDestroy" and .count >= 6'
-json 0 '.type == "waits" and .device == null'
+replayed cudasynclatency -qij -c "$bin/mem setdevice 3 streams 7 setdevice 2 streams 1 setdevice 5 streamfree 7"
+json 1 '.device == 3 and .func == "cudaStreamDestroy" and .count >= 6' \
+	0 '.type == "waits" and .device == null'
 
 it "a process that --comm selects later is on the device that it chose before"
 run cudalaunchtop --comm late -qj -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
@@ -355,16 +355,16 @@ run cudasynclatency --comm late -qj -c "$bin/mem setdevice 5 sync 3 rename late 
 on 5 count 7
 
 it "cudaleak: one call stack on two devices is two groups, each with its peak and growth"
-run cudaleak -qj -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 free 2"
-json 1 '.device == 3 and .count == 7 and .peak_bytes == 448 and .growth_bytes == 448'
-json 1 '.device == 2 and .count == 9 and .peak_bytes == 704 and .growth_bytes == 576'
-json 2 .count
-run cudaleak -qC --growth -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64"
+replayed cudaleak -qj -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 free 2"
+json 1 '.device == 3 and .count == 7 and .peak_bytes == 448 and .growth_bytes == 448' \
+	1 '.device == 2 and .count == 9 and .peak_bytes == 704 and .growth_bytes == 576' \
+	2 .count
+replayed cudaleak -qC --growth -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64"
 lines 1 '^    \+448 bytes and \+7 allocations of device memory on device 3, '
 lines 1 '^    \+704 bytes and \+11 allocations of device memory on device 2, '
 
 it "cudaleak --sort device: the first device first, memory without one last"
-run cudaleak -qjC --sort device -c "$bin/mem host 5 64 setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 setdevice 6 malloc 3 64"
+replayed cudaleak -qjC --sort device -c "$bin/mem host 5 64 setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 setdevice 6 malloc 3 64"
 equal "$(jq -c .device "$tmp/out" | tr '\n' ' ')" '2 3 6 null '
 
 it "the screen of cudaleak has a column for devices once there are two, sorts by them, and shows what each holds"
@@ -404,7 +404,7 @@ fi
 calls_on() { json "$2" ".device == $1 and .func == \"$3\""; }
 
 it "cudatrace tells the device of each call"
-run cudatrace -qj -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
+replayed cudatrace -qj -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
 	use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"
 calls_on 5 2 cudaLaunchKernel
 calls_on 3 7 cudaLaunchKernel
@@ -489,22 +489,22 @@ for kind in $command_kinds; do
 done
 
 it "cudatrace: only questions about a device are no use of it"
-run cudatrace -q -e cudaDeviceGetAttribute,cudaFree,cudaDeviceGetDefaultMemPool -c "$tmp/places others"
+replayed cudatrace -q -e cudaDeviceGetAttribute,cudaFree,cudaDeviceGetDefaultMemPool -c "$tmp/places others"
 lines 0 DEVICE
 lines 7 cudaDeviceGetAttribute
 
 it "cudatrace: prefetches in summaries and timelines"
-run cudatrace -qjS -e '*Prefetch*' -c "$tmp/places managed"
-json 1 '.func == "cuMemPrefetchAsync" and .device == 1 and .calls == 11'
-json 1 '.func == "cuMemPrefetchAsync" and .device == null and .calls == 13'
-run cudatrace -qS -e '*Prefetch*' --device 1,60 -c "$tmp/places managed"
+replayed cudatrace -qjS -e '*Prefetch*' -c "$tmp/places managed"
+json 1 '.func == "cuMemPrefetchAsync" and .device == 1 and .calls == 11' \
+	1 '.func == "cuMemPrefetchAsync" and .device == null and .calls == 13'
+replayed cudatrace -qS -e '*Prefetch*' --device 1,60 -c "$tmp/places managed"
 lines 1 ' 11 +1 cuMemPrefetchAsync$'
 lines 1 ' 23 +total$'
-run cudatrace --chrome "$tmp/trace.json" -e '*Prefetch*' -c "$tmp/places managed"
+replayed cudatrace --chrome "$tmp/trace.json" -e '*Prefetch*' -c "$tmp/places managed"
 equal "$(jq '[.[] | select(.name == "cuMemPrefetchAsync" and .args.on_device == null)] | length' "$tmp/trace.json")" 13
 
 it "cudatrace: a prefetch of the runtime with that of the driver inside is one, on one device"
-run cudatrace -qj --tree -e '*Prefetch*' -c "$tmp/places managed"
+replayed cudatrace -qj --tree -e '*Prefetch*' -c "$tmp/places managed"
 traced cudaMemPrefetchAsync 1 7 null 3
 traced cuMemPrefetchAsync_v2 1 12 null 5
 json 10 '.func == "cuMemPrefetchAsync_v2" and .depth == 1'
@@ -542,69 +542,69 @@ for major in 11 12 13; do
 done
 
 it "cudatrace: a call that chooses a device is on the one before, with the calls inside"
-run cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"
-json 1 '.func == "cudaSetDevice" and .args.device == 3 and .device == 0'
-json 1 '.func == "cudaSetDevice" and .args.device == 5 and .device == 3'
+replayed cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"
+json 1 '.func == "cudaSetDevice" and .args.device == 3 and .device == 0' \
+	1 '.func == "cudaSetDevice" and .args.device == 5 and .device == 3'
 calls_on 5 7 cudaMalloc
 calls_on 3 2 cudaLaunchKernel
 calls_on 3 2 cuLaunchKernel
 
 it "cudatrace --device selects calls, by any output"
 words="setdevice 2 launch 3 malloc 5 64 fail 7 setdevice 4 launch 11 malloc 13 64 fail 17"
-run cudatrace -qj --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
+replayed cudatrace -qj --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
 calls_on 4 11 cudaLaunchKernel
 calls_on 4 30 cudaMalloc
 json 41 .func
-run cudatrace -qj --device 2,6 -x -c "$bin/mem $words"
+replayed cudatrace -qj --device 2,6 -x -c "$bin/mem $words"
 sum 7 'select(.device == 2 and .func == "cudaMalloc").count'
 sum 7 .count
-run cudatrace -qjS --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
+replayed cudatrace -qjS --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
 json 1 '.device == 4 and .func == "cudaMalloc" and .calls == 30 and .errors == 17'
 json 2 .func
-run cudatrace -qj --tree --device 2 -e cudaLaunchKernel,cuLaunchKernel -c "$bin/mem $words"
+replayed cudatrace -qj --tree --device 2 -e cudaLaunchKernel,cuLaunchKernel -c "$bin/mem $words"
 calls_on 2 3 cudaLaunchKernel
 calls_on 2 3 cuLaunchKernel
 json 6 .func
-run cudatrace -q --enter --device 4 -e launch -c "$bin/mem $words"
+replayed cudatrace -q --enter --device 4 -e launch -c "$bin/mem $words"
 lines 11 '> cudaLaunchKernel'
 lines 11 '< cudaLaunchKernel'
 if long; then
-	run cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
+	replayed cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
 	sum 17 'select(.device == 4).count'
 	sum 17 .count
-	run cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
+	replayed cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
 	lines 1 ';cudaLaunchKernel [0-9]+$'
-	run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
+	replayed cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
 	lines 5 cudaLaunchKernel
 fi
 
 it "cudatrace has a column for devices once there are two, and with --device"
-run cudatrace -q -c "$bin/mem setdevice 3 launch 7"
+replayed cudatrace -q -c "$bin/mem setdevice 3 launch 7"
 lines 0 DEVICE
-run cudatrace -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+replayed cudatrace -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 lines 0 '^COMM|^LAYER'
 lines 1 '^DEVICE CALL'
 lines 7 '^cudaLaunchKernel'
 lines 11 '^ +2 cudaLaunchKernel'
-run cudatrace -q --device 3 -e launch -c "$bin/mem setdevice 3 launch 7"
+replayed cudatrace -q --device 3 -e launch -c "$bin/mem setdevice 3 launch 7"
 lines 1 '^DEVICE CALL'
 lines 7 '^ +3 cudaLaunchKernel'
 
 it "cudatrace --summary has a row for each function and device"
-run cudatrace -qjS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
-json 1 '.device == 3 and .func == "cudaLaunchKernel" and .calls == 7'
-json 1 '.device == 2 and .func == "cudaLaunchKernel" and .calls == 11'
-run cudatrace -qS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+replayed cudatrace -qjS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+json 1 '.device == 3 and .func == "cudaLaunchKernel" and .calls == 7' \
+	1 '.device == 2 and .func == "cudaLaunchKernel" and .calls == 11'
+replayed cudatrace -qS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 lines 1 'errors device function$'
 lines 1 ' 7 +3 cudaLaunchKernel$'
 lines 1 ' 11 +2 cudaLaunchKernel$'
 lines 1 ' 20 +total$'
-run cudatrace -qS -c "$bin/mem setdevice 3 launch 7"
+replayed cudatrace -qS -c "$bin/mem setdevice 3 launch 7"
 lines 1 'errors function$'
 lines 1 ' 7 +cudaLaunchKernel$'
 
 it "cudatrace --chrome says on which device a call is"
-run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+replayed cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 for pair in 3:7 2:11; do
 	got=$(jq "[.[] | select(.ph == \"X\" and .cat == \"runtime\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
 		"$tmp/trace.json")
@@ -625,9 +625,9 @@ program "$bin/mem" setdevice 5 launch 1 wait launch 7 thread '(' launch 13 ')' j
 tool cudatrace -j -e launch -p "$pid"
 go
 stop
-json 7 '.device == null'
-json 13 '.device == 0'
-json 11 '.device == 5'
+json 7 '.device == null' \
+	13 '.device == 0' \
+	11 '.device == 5'
 
 it "cudatrace --device with --enter counts each such call once"
 program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
@@ -668,8 +668,8 @@ hang() {
 
 # waiting N FILTER: the tool has shown N calls in flight, which pass; none that do not
 waiting() {
-	json "$1" 'select(.running)'
-	json "$1" "select(.running) | $2"
+	json "$1" 'select(.running)' \
+		"$1" "select(.running) | $2"
 }
 
 words="setdevice 3 thread ( setdevice 2 sync 1 ) thread ( setdevice 2 sync 1 ) sync 1"
@@ -678,8 +678,8 @@ for t in cudasynclatency 'cudatrace -e sync'; do
 	it "${t%% *}: calls in flight have a device, and --device selects them"
 	hang 3 cuCtxSynchronize $t -j
 	waiting 3 '.func == "cudaDeviceSynchronize" and (.device == 2 or .device == 3)'
-	json 2 'select(.running) | .device == 2'
-	json 3 'select(.running) | has("container") and .container == null'
+	json 2 'select(.running) | .device == 2' \
+		3 'select(.running) | has("container") and .container == null'
 	hang 3 cuCtxSynchronize $t -j --device 2
 	waiting 2 '.func == "cudaDeviceSynchronize" and .device == 2'
 	hang 3 cuCtxSynchronize $t
@@ -745,5 +745,5 @@ done
 
 it "cudatrace: a process that --comm selects later is on the device that it chose before"
 run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
-json 7 '.device == 5'
-json 7 .func
+json 7 '.device == 5' \
+	7 .func

@@ -26,18 +26,18 @@ it "a function of Go that calls C has its callers, in main and in a goroutine"
 gocalls gocalls
 run cudamallocsnoop -jkc "$tmp/gocalls main 3 goroutine 5"
 status 0
-json 3 "$calls go == [\"runtime.asmcgocall\",\"runtime.cgocall\",\"main._Cfunc_allocate\",\"main.leak\",\"main.main\",\"runtime.main\",\"runtime.goexit\"]"
-json 5 "$calls (go | .[:4] == [\"runtime.asmcgocall\",\"runtime.cgocall\",\"main._Cfunc_allocate\",\"main.leak\"] and
-	.[-2:] == [\"main.inGoroutine.func1\",\"runtime.goexit\"])"
-json 8 '.op == "alloc" and .stack[0].sym == "allocate"'
-json 0 '.stack[]? | select(.kind == "note" or .file == null)'
+json 3 "$calls go == [\"runtime.asmcgocall\",\"runtime.cgocall\",\"main._Cfunc_allocate\",\"main.leak\",\"main.main\",\"runtime.main\",\"runtime.goexit\"]" \
+	5 "$calls (go | .[:4] == [\"runtime.asmcgocall\",\"runtime.cgocall\",\"main._Cfunc_allocate\",\"main.leak\"] and
+	.[-2:] == [\"main.inGoroutine.func1\",\"runtime.goexit\"])" \
+	8 '.op == "alloc" and .stack[0].sym == "allocate"' \
+	0 '.stack[]? | select(.kind == "note" or .file == null)'
 silent
 
 it "the same from the thousandth call on, when BPF programs unwind, and by every kind of probes"
 for kind in $command_kinds; do
 	run cudaleak --attach "$kind" -jqc "$tmp/gocalls main 1009 goroutine 2003"
-	json 1 '.count == 1009 and .stack[-1].sym == "runtime.goexit.abi0" and any(.stack[]; .sym == "main.main")'
-	json 1 '.count == 2003 and .stack[-1].sym == "runtime.goexit.abi0" and any(.stack[]; .sym == "main.inGoroutine.func1")'
+	json 1 '.count == 1009 and .stack[-1].sym == "runtime.goexit.abi0" and any(.stack[]; .sym == "main.main")' \
+		1 '.count == 2003 and .stack[-1].sym == "runtime.goexit.abi0" and any(.stack[]; .sym == "main.inGoroutine.func1")'
 	silent
 done
 
@@ -46,16 +46,16 @@ for options in '-ldflags -s' -buildmode=pie; do
 	# shellcheck disable=SC2086 # words
 	gocalls other $options
 	run cudaleak -jqc "$tmp/other main 3 goroutine 5"
-	json 1 '.count == 3 and (.stack | length) == 9'
-	json 1 '.count == 5 and (.stack | length) == 9'
-	json 0 '.stack[] | select(.kind == "note" or .file == null)'
+	json 1 '.count == 3 and (.stack | length) == 9' \
+		1 '.count == 5 and (.stack | length) == 9' \
+		0 '.stack[] | select(.kind == "note" or .file == null)'
 	silent
 done
 
 it "many functions: the innermost 127 frames, and a note"
 run cudaleak -jqc "$tmp/gocalls deep 7 deep 211"
-json 1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) == 8 and .stack[-1].sym == "runtime.goexit.abi0"'
-json 1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) > 100 and .stack[-1].sym == "truncated: more than 127 frames"'
+json 1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) == 8 and .stack[-1].sym == "runtime.goexit.abi0"' \
+	1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) > 100 and .stack[-1].sym == "truncated: more than 127 frames"'
 says '1 call stack is incomplete: 1 truncated'
 
 it "a function of Go that C called ends with a note, and a thread of C lacks nothing"

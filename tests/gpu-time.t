@@ -19,9 +19,9 @@ for kind in session ${LONG:+multi} inject; do
 	it "--attach $kind: how often and how long the kernels of a command run"
 	run cudalaunchtop --attach $kind --gpu-time -jc "$bin/mem launch 1009 launchex 13"
 	status 0
-	json 1 '.launches == 1022 and .gpu_runs == 1022 and .gpu_ns == 1022000 and .gpu_mean_ns == 1000 and .gpu_p99_ns == 1000'
-	json 1 '.gpu_share > 0 and .gpu_share < 1'
-	json 1 true
+	json 1 '.launches == 1022 and .gpu_runs == 1022 and .gpu_ns == 1022000 and .gpu_mean_ns == 1000 and .gpu_p99_ns == 1000' \
+		1 '.gpu_share > 0 and .gpu_share < 1' \
+		1 true
 	silent
 done
 
@@ -36,8 +36,8 @@ if [ -e "$kern" ]; then
 	replayed cudalaunchtop --gpu-time -s name -bc "$kern"
 	equal "$(sed -n '2s/.* //p' "$tmp/out")" 'fill<int>'
 	replayed cudalaunchtop --gpu-time -Pjc "$kern"
-	json 1 '.kernel == null and .launches == 1512 and .gpu_runs == 1512 and .gpu_ns == 2521000'
-	json 1 true
+	json 1 '.kernel == null and .launches == 1512 and .gpu_runs == 1512 and .gpu_ns == 2521000' \
+		1 true
 else
 	skip "no nvcc here"
 fi
@@ -55,8 +55,8 @@ for n in 101 503; do
 	echo >&3
 	until_true eval '[ "$(grep -c ready "$tmp/ready")" = '"$([ $n = 101 ] && echo 2 || echo 4)"' ]'
 	stop
-	json 1 ".kernel == \"mem_kernel\" and .launches == $n and .gpu_runs == $n and .gpu_ns == ${n}000"
-	json 1 true
+	json 1 ".kernel == \"mem_kernel\" and .launches == $n and .gpu_runs == $n and .gpu_ns == ${n}000" \
+		1 true
 	silent
 	until_true eval '[ "$(state)" = 0 ]'
 	echo >&3
@@ -330,15 +330,15 @@ LD_LIBRARY_PATH=$tmp/lib run cudalaunchtop --gpu-time -jc "exec $bin/mem-drv drv
 says 'no GPU time: libcupti: not found'
 
 it "records that CUPTI drops are counted, and said"
-SIM_CUPTI=drop=101 run cudalaunchtop --gpu-time -jc "$bin/mem launch 503"
+SIM_CUPTI=drop=101 replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 503"
 json 1 '.launches == 503 and .gpu_runs == 402'
 says 'lost 101 records of GPU time'
-SIM_CUPTI=nobuffer run cudalaunchtop --gpu-time -jc "$bin/mem launch 503"
+SIM_CUPTI=nobuffer replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 503"
 json 1 '.launches == 503 and .gpu_runs == 0'
 says 'lost 503 records of GPU time'
 
 it "records that cannot be right do no harm, and are counted"
-SIM_CUPTI=hostile run cudalaunchtop --gpu-time -jc "$bin/mem launch 5 launch 1"
+SIM_CUPTI=hostile replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 5 launch 1"
 status 0
 json 1 '.kernel == "mem_kernel" and .launches == 6'
 says 'malformed records of GPU time'
@@ -392,14 +392,14 @@ done
 
 it "a graph has one row for all that it runs; with --graph-nodes its kernels have theirs"
 run cudalaunchtop --gpu-time -jc "$bin/graphs begin launch a 3 launch b 2 end make replay 7 eager a 5"
-json 1 '.kind == "graph" and (.kernel | startswith("#")) and .launches == 0 and .gpu_runs == 7 and .gpu_ns == 35000'
-json 1 '.kernel == "a" and .launches == 26 and .replayed == 21 and .gpu_runs == 5 and .gpu_ns == 5000'
-json 1 '.kernel == "b" and .launches == 14 and .gpu_runs == 0'
-json 3 true
+json 1 '.kind == "graph" and (.kernel | startswith("#")) and .launches == 0 and .gpu_runs == 7 and .gpu_ns == 35000' \
+	1 '.kernel == "a" and .launches == 26 and .replayed == 21 and .gpu_runs == 5 and .gpu_ns == 5000' \
+	1 '.kernel == "b" and .launches == 14 and .gpu_runs == 0' \
+	3 true
 run cudalaunchtop --gpu-time --graph-nodes -jc "$bin/graphs begin launch a 3 launch b 2 end make replay 7 eager a 5"
-json 1 '.kernel == "a" and .launches == 26 and .gpu_runs == 26 and .gpu_ns == 26000'
-json 1 '.kernel == "b" and .launches == 14 and .gpu_runs == 14 and .gpu_ns == 14000'
-json 2 true
+json 1 '.kernel == "a" and .launches == 26 and .gpu_runs == 26 and .gpu_ns == 26000' \
+	1 '.kernel == "b" and .launches == 14 and .gpu_runs == 14 and .gpu_ns == 14000' \
+	2 true
 run cudalaunchtop --gpu-time -bc "$bin/graphs begin launch a 3 end make replay 7"
 lines 1 '^[0-9]+ +graphs +0\.0 +0 +0 +0\.021 +[0-9.]+ +3\.0 +3\.0 \[graph\] #[0-9]+$'
 
@@ -477,10 +477,10 @@ words='copyasync 503 4096 h2d copy 101 64 d2h memset 7 100'
 run cudamemcpysize --gpu-time --memset -jc "$bin/mem $words"
 status 0
 json 1 '.type == "gpu_copies" and .direction == "HtoD" and .count == 503 and .bytes == 2060288 and .gpu_ns == 251500 and
-	.bytes_per_s == 8192000000 and .min_ns == 500 and .max_ns == 500 and .hist_ns == [[256,511,503]]'
-json 1 '.type == "gpu_copies" and .direction == "DtoH" and .count == 101 and .bytes == 6464 and .comm == "mem"'
-json 1 '.type == "gpu_copies" and .direction == "memset" and .count == 7 and .bytes == 700 and .gpu_ns == 1400'
-json 1 '.type == "copies" and .direction == "HtoD" and .async and .count == 503 and .total_ns == null'
+	.bytes_per_s == 8192000000 and .min_ns == 500 and .max_ns == 500 and .hist_ns == [[256,511,503]]' \
+	1 '.type == "gpu_copies" and .direction == "DtoH" and .count == 101 and .bytes == 6464 and .comm == "mem"' \
+	1 '.type == "gpu_copies" and .direction == "memset" and .count == 7 and .bytes == 700 and .gpu_ns == 1400' \
+	1 '.type == "copies" and .direction == "HtoD" and .async and .count == 503 and .total_ns == null'
 silent
 run cudamemcpysize --gpu-time --direction HtoD -c "$bin/mem $words"
 lines 1 '^HtoD on GPU 0: 503 of 2\.0 MiB in 251\.5 us at 8\.2 GB/s; median 500 ns, P99 500 ns$'
@@ -511,9 +511,9 @@ fails 2 '--sample requires --gpu-time' cudamemcpysize --sample 1/2
 it "a kernel that is launched cooperatively and otherwise has its time in one row; --device selects"
 replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 7 coop 5"
 equal "$(jq -sc 'map(.gpu_runs) | sort' "$tmp/out")" '[null,12]'
-SIM_DEVICES=2 run cudalaunchtop --gpu-time --device 0 -jc "$bin/mem setdevice 1 launch 7 setdevice 0 launch 3"
-json 1 '.device == 0 and .launches == 3 and .gpu_runs == 3'
-json 1 true
+SIM_DEVICES=2 replayed cudalaunchtop --gpu-time --device 0 -jc "$bin/mem setdevice 1 launch 7 setdevice 0 launch 3"
+json 1 '.device == 0 and .launches == 3 and .gpu_runs == 3' \
+	1 true
 
 it "--sample measures for a part of the time"
 runs "$bin/mem" launch 1 wait loop 200 '(' launch 5 sleep 10 ')' wait
@@ -529,9 +529,9 @@ it "cudatrace --chrome --gpu-time: a track for each stream of the GPU, with time
 run cudatrace --gpu-time --chrome "$tmp/timeline" -c "$bin/mem launch 101 copyasync 7 4096 h2d memset 5 100"
 status 0
 jq -c '.[] | select(.cat == "gpu")' "$tmp/timeline" >"$tmp/out"
-json 101 '.name == "mem_kernel" and .ph == "X" and .dur == 1'
-json 7 '.name == "HtoD" and .dur == 0.5 and .args.bytes == 4096'
-json 5 '.name == "memset" and .dur == 0.2 and .args.bytes == 100'
+json 101 '.name == "mem_kernel" and .ph == "X" and .dur == 1' \
+	7 '.name == "HtoD" and .dur == 0.5 and .args.bytes == 4096' \
+	5 '.name == "memset" and .dur == 0.2 and .args.bytes == 100'
 equal "$(jq -s 'map(.tid) | unique | length' "$tmp/out")" 1
 equal "$(jq -r '.[] | select(.name == "thread_name" and (.args.name | startswith("GPU"))) | .args.name' "$tmp/timeline")" \
 	'GPU 0, stream 7 of context 1'

@@ -6,8 +6,9 @@ mkdir "$rows"
 # of TOOL: what it has just printed, for later
 of() { grep '^{' "$tmp/out" >>"$rows/$1" || no "$1 prints no JSON"; }
 
-# prints TOOL ARGUMENT...: runs it for that
+# prints TOOL ARGUMENT...: runs it for that; replays TOOL ARGUMENT...: the same, by a recording
 prints() { run $env "$@"; of "$1"; }
+replays() { replayed "$@"; of "$1"; }
 env=
 
 # wrong: lines of $rows and what is wrong with them, in $tmp/out; whether there are any
@@ -44,16 +45,16 @@ lines 1 "'lines' was unexpected"
 lines 2 'no such type'
 
 it "cudamallocsnoop: each line is as the schema says"
-prints cudamallocsnoop -jk --lines -c "$bin/mem malloc 3 64 free 1 streams 1 use 2 async 2 64 fail 1 badfree 1"
+replays cudamallocsnoop -jk --lines -c "$bin/mem malloc 3 64 free 1 streams 1 use 2 async 2 64 fail 1 badfree 1"
 prints cudamallocsnoop -jk --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
-prints cudamallocsnoop -jk -c "$bin/nofp large_hole >/dev/null"
+replays cudamallocsnoop -jk -c "$bin/nofp large_hole >/dev/null"
 shows_in_flight 'cudamallocsnoop -k' cudaMalloc "malloc 3 64"
 of cudamallocsnoop
 
 it "ncclsnoop: each line is as the schema says"
 SIM_NCCL_DIR=$tmp
 export SIM_NCCL_DIR
-prints ncclsnoop -jk --lines -c "$bin/nccl 2 init allreduce 3 64 reduce 2 1 ring 2 1 bad 1 null capture 2 1 destroy >/dev/null"
+replays ncclsnoop -jk --lines -c "$bin/nccl 2 init allreduce 3 64 reduce 2 1 ring 2 1 bad 1 null capture 2 1 destroy >/dev/null"
 program "$bin/nccl" 1 wait lost
 tool ncclsnoop -kjp "$(sed -n 's/^ready //p' "$tmp/ready")"
 echo >&3
@@ -64,7 +65,7 @@ kill -9 "$pid"
 of ncclsnoop
 
 it "nccltop: each line is as the schema says"
-prints nccltop -jc "$bin/nccl 2 init allreduce 3 64 ring 2 1 bad 1 capture 2 1 destroy >/dev/null"
+replays nccltop -jc "$bin/nccl 2 init allreduce 3 64 ring 2 1 bad 1 capture 2 1 destroy >/dev/null"
 program "$bin/nccl" 1 wait lost
 tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"
 echo >&3
@@ -75,8 +76,8 @@ kill -9 "$pid"
 of nccltop
 
 it "cudatop: each line is as the schema says"
-prints cudatop --tree -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
-prints cudatop --gpu-time -jc "$bin/mem launch 7"
+replays cudatop --tree -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
+replays cudatop --gpu-time -jc "$bin/mem launch 7"
 program "$bin/nccl" 2 wait lost
 tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
 echo >&3
@@ -106,8 +107,8 @@ of ncclhang
 
 it "cudaleak: each line is as the schema says"
 words="malloc 7 64 fork '(' free 3 ')' join"
-for lists in '' -a '-C -s 2' '--growth --lines' --tensors; do prints cudaleak -j $lists -c "$bin/mem $words"; done
-prints cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
+for lists in '' -a '-C -s 2' '--growth --lines'; do replays cudaleak -j $lists -c "$bin/mem $words"; done
+replays cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
 prints cudaleak -j --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
 tool cudaleak -Cj -p "$pid"
@@ -118,23 +119,23 @@ of cudaleak
 it "cudamemcpysize: each line is as the schema says"
 words='copy 3 64 h2d copyasync 5 64 d2h peer 2 64 copy 1 0 h2d'
 prints cudamemcpysize -j --gpu-time -c "$bin/mem $words"
-for lists in '' '--time --memset' --bandwidth '-k --per-stream'; do prints cudamemcpysize -j $lists -c "$bin/mem $words"; done
+for lists in '' '--time --memset' --bandwidth '-k --per-stream'; do replays cudamemcpysize -j $lists -c "$bin/mem $words"; done
 shows_in_flight cudamemcpysize cudaMemcpy "copy 3 64 h2d"
 of cudamemcpysize
 
 it "cudalaunchtop: each line is as the schema says"
 for lists in '' -P '-kx --per-stream'; do
-	prints cudalaunchtop -j $lists -c "$bin/mem launch 3 badlaunch 2 coop 1 graph 1 drvlaunch 1"
+	replays cudalaunchtop -j $lists -c "$bin/mem launch 3 badlaunch 2 coop 1 graph 1 drvlaunch 1"
 done
-prints cudalaunchtop -j --gpu-time -c "$bin/mem launch 3"
-prints cudalaunchtop -j --gaps -c "$bin/mem launch 3 sleep 5 launch 1"
+replays cudalaunchtop -j --gpu-time -c "$bin/mem launch 3"
+replays cudalaunchtop -j --gaps -c "$bin/mem launch 3 sleep 5 launch 1"
 for lists in '' '-x --per-stream'; do
-	prints cudalaunchtop -j --graphs $lists -c "$bin/graphs begin launch a 2 take 7 end make replay 3 create copy-node 1 7 \
+	replays cudalaunchtop -j --graphs $lists -c "$bin/graphs begin launch a 2 take 7 end make replay 3 create copy-node 1 7 \
 		alloc-node 5 make replay 5"
 done
 
 it "cudasynclatency: each line is as the schema says"
-for lists in '' '-kO --per-stream'; do prints cudasynclatency -j $lists -c "$bin/mem sync 3 streamsync 5 eventsync 2"; done
+for lists in '' '-kO --per-stream'; do replays cudasynclatency -j $lists -c "$bin/mem sync 3 streamsync 5 eventsync 2"; done
 shows_in_flight cudasynclatency cudaDeviceSynchronize "sync 3"
 of cudasynclatency
 tool cudasynclatency -j -c "SIM_NCCL_STUCK=1 $bin/nccl 1 init allreduce 3 64 sync >/dev/null" 100ms
@@ -144,9 +145,9 @@ of cudasynclatency
 
 it "cudatrace: each line is as the schema says"
 words='malloc 3 64 fail 1 free 2 launch 5 copy 2 64 h2d streams 1 pitch 1 64 64 host 1 64'
-for lists in -kr '--enter --tree' --enter-only -S -Sk --unchecked; do prints cudatrace -j $lists -c "$bin/mem $words"; done
-prints cudatrace -j -c "env SIM_FAIL=cuCtxSynchronize:1=700 $bin/mem launch 5 sync 1"
-prints cudatrace -je cudaMalloc -c "env SIM_LATENCY_US=cudaMalloc=200000 $bin/jump 3 5"
+for lists in -kr '--enter --tree' --enter-only -S -Sk --unchecked; do replays cudatrace -j $lists -c "$bin/mem $words"; done
+replays cudatrace -j -c "env SIM_FAIL=cuCtxSynchronize:1=700 $bin/mem launch 5 sync 1"
+replays cudatrace -je cudaMalloc -c "env SIM_LATENCY_US=cudaMalloc=200000 $bin/jump 3 5"
 shows_in_flight cudatrace cudaMalloc "malloc 3 64"
 of cudatrace
 

@@ -20,11 +20,14 @@ drv='drvmalloc 23 4096 drvfree 7 drvlaunch 31 drvsync 17'
 # sums KEY N: the sum of a key over the objects that have a function
 sums() { sum "$2" "select(.func or .kernel) | .$1 // 0"; }
 
-# tests/attach-kinds.t has the other kinds
-layer_kinds='session inject'
-[ -e "$bin/inject" ] || layer_kinds=session
+# tests/attach-kinds.t has the other kinds.  Each kind with each layer takes long
 for how in calls jumps; do
-	for kind in $layer_kinds; do
+	case $how in
+	calls) kinds=session${LONG:+ inject} ;;
+	jumps) kinds=${LONG:+session }inject ;;
+	esac
+	[ -e "$bin/inject" ] || kinds=session
+	for kind in $kinds; do
 		through="env LD_LIBRARY_PATH=$tmp/$how"
 		it "a layer that $how: cudalaunchtop counts each launch once: $kind"
 		run cudalaunchtop --attach "$kind" -jc "$through $bin/mem-drv $drv"
@@ -44,9 +47,9 @@ for how in calls jumps; do
 
 		it "a layer that $how: cudatrace has each call once, and the real driver's with --tree: $kind"
 		run cudatrace --attach "$kind" -jS -e memory,launch,sync -c "$through $bin/mem-drv $drv"
-		json 1 '.func == "cuLaunchKernel" and .calls == 31'
-		json 1 '.func == "cuMemAlloc_v2" and .calls == 23'
-		json 1 '.func == "cuCtxSynchronize" and .calls == 17'
+		json 1 '.func == "cuLaunchKernel" and .calls == 31' \
+			1 '.func == "cuMemAlloc_v2" and .calls == 23' \
+			1 '.func == "cuCtxSynchronize" and .calls == 17'
 		run cudatrace --attach "$kind" --tree -j -e launch -c "$through $bin/mem-drv $drv"
 		json 62 '.func == "cuLaunchKernel"'
 		run cudatrace --attach "$kind" -jS -e memory,launch,sync -c "$through $bin/mem $rt"
@@ -55,11 +58,11 @@ for how in calls jumps; do
 		it "a layer that $how: cudaleak and cudamallocsnoop have each allocation and free once: $kind"
 		for program in "mem-drv $drv" "mem $rt"; do
 			run cudaleak --attach "$kind" -qjCc "$through $bin/$program"
-			json 1 '.memory == "device" and .bytes >= 16 * 4096'
-			json 0 '.unknown_frees > 0 or .replaced > 0'
+			json 1 '.memory == "device" and .bytes >= 16 * 4096' \
+				0 '.unknown_frees > 0 or .replaced > 0'
 			run cudamallocsnoop --attach "$kind" -qjc "$through $bin/$program"
-			json 23 '.op == "alloc" and .size == 4096'
-			json 7 '.op == "free" and .size == 4096'
+			json 23 '.op == "alloc" and .size == 4096' \
+				7 '.op == "free" and .size == 4096'
 		done
 
 		it "a layer that $how: cudamemcpysize and cudasynclatency count each copy and wait once: $kind"

@@ -22,6 +22,7 @@
 #   O        the build directory
 #   LONG     see long
 #   RESULTS  a file that gets a line a test: verdict, file, title, reason
+#   TIMES    a file that gets a line a test: seconds of CPU so far, those of the system in it, file, title
 #   UNTIL    of date +%s: what begins later is skipped
 set -u
 test_file=$1
@@ -32,7 +33,7 @@ if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
 	exit
 fi
 # they are this file's, and not those of the tests that it runs
-for of in RESULTS LONG; do
+for of in RESULTS LONG TIMES; do
 	eval "value=\${$of:-}; unset $of; $of=\$value"
 done
 unset AGAIN BESIDE JOBS UNTIL V
@@ -51,11 +52,11 @@ lib=$O/tests/lib
 tmp=$(mktemp -d)
 name='' why='' ntests=0 failed=0 pids='' read=''
 read -r main _ </proc/self/stat
-# the kinds to attach by.  perf has multi's programs, and the kernel waits for each of its probes when it takes them out: only
-# where the kinds' own ways differ
+# the kinds to attach by: tests/attach-kinds.t compares all of them.  perf has multi's programs, and the kernel waits for each of
+# its probes when it takes them out: only where the kinds' own ways differ
 kinds="session${LONG:+ multi}"
 # the same for a command that the tool runs
-command_kinds="$kinds inject"
+command_kinds="$kinds${LONG:+ inject}"
 [ -e "$bin/inject" ] || command_kinds=$kinds
 
 # what --attach inject must do with: an ordinary user who has no capability and can get none.  SETPRIV: where the shell has
@@ -125,7 +126,15 @@ result() {
 	ntests=$((ntests + 1))
 	printf '%s %d - %s\n' "$2" $ntests "$(printf %s "$name" | sed 's/#/\\#/g')${4:-}"
 	printf '%s\t%s\t%s\t%s\n' "$1" "$test_file" "$name" "${3:-}" >>"$RESULTS"
+	[ -z "$TIMES" ] || cpu_so_far
 	name=''
+}
+
+# cpu_so_far: of the shell and of the children that it has waited for.  prove's figures are those of all files at that time
+cpu_so_far() {
+	times >"$tmp/.times"
+	tr 'ms\n' '   ' <"$tmp/.times" | awk -v OFS='\t' -v of="$test_file" -v title="$name" '{
+		user = 60 * ($1 + $5) + $2 + $6; system_ = 60 * ($3 + $7) + $4 + $8; print user + system_, system_, of, title }' >>"$TIMES"
 }
 
 # skip WHY: the test cannot be done here.  It may be called in a subshell, or with its output elsewhere
@@ -233,6 +242,7 @@ replayed() {
 		for word; do
 			case $word in *=*) ;; *) tool_=${tool_:-$word} ;; esac
 			case $before in -[!-]*c | -c | --command) break ;; esac
+			[ "$word" != -- ] || { word=$*; break; }
 			[ -n "$tool_" ] && [ "$word" != "$tool_" ] || echo "$word"
 			before=$word
 		done
@@ -316,11 +326,22 @@ lines() {
 	[ "$got" -eq "$1" ] || no "$got lines match /$2/, not $1"
 }
 
-# json N FILTER: so many objects of the output satisfy jq's filter
+# json N FILTER [N FILTER...]: so many objects of the output satisfy jq's filter.  jq takes 20 ms to start
 json() {
-	got=$(jq -c "select($2)" "$tmp/out" 2>"$tmp/jq" | wc -l)
+	json_='' json_n=0
+	for word; do
+		[ $((json_n % 2)) -eq 0 ] || json_="$json_${json_:+, }(select($word) | $json_n)"
+		json_n=$((json_n + 1))
+	done
+	jq -r "$json_" "$tmp/out" >"$tmp/json" 2>"$tmp/jq"
 	[ -s "$tmp/jq" ] && no "jq: $(head -c 200 "$tmp/jq")"
-	[ "$got" -eq "$1" ] || no "$got objects with $2, not $1"
+	json_n=1
+	while [ $# -gt 0 ]; do
+		got=$(grep -cx $json_n "$tmp/json")
+		[ "$got" -eq "$1" ] || no "$got objects with $2, not $1"
+		json_n=$((json_n + 2))
+		shift 2
+	done
 }
 
 # sum N FILTER: jq's FILTER, added up over the objects that have it

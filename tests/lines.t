@@ -35,9 +35,9 @@ of_addr2line() {
 		addr2line -Cife "$tmp/with" "$(printf '0x%x' $((0x$at + off - 1)))"
 	done | sed 's/ (discriminator .*//' | paste -d' ' - -
 }
-# as_addr2line [OPTION...]: the frames are those of addr2line, and there are inlined ones
+# as_addr2line WORD: the frames are those of addr2line, and there are inlined ones.  The tool is run, or replayed
 as_addr2line() {
-	run cudamallocsnoop -jk --lines -c "$prog"
+	$1 cudamallocsnoop -jk --lines -c "$prog"
 	status 0
 	silent
 	of_tool >"$tmp/tool"
@@ -65,27 +65,27 @@ fi
 for flags in '' -gdwarf-4 -gz ${LONG:+-g3 -O3}; do
 	it "the lines and inlined functions are those of addr2line: -O2 $flags"
 	build $flags
-	as_addr2line
+	as_addr2line replayed
 done
 
 it "without .debug_aranges, as clang leaves it out, they are as well"
 build
 objcopy --remove-section .debug_aranges "$prog"
-as_addr2line
+as_addr2line replayed
 
 it "text, folded, and what is said where nothing is known"
 build
-run cudamallocsnoop -k --lines -c "$prog"
+replayed cudamallocsnoop -k --lines -c "$prog"
 lines 5 '^        device::allocate\(unsigned long\) \(inlined\) \(/.*/inlined\) at inlined\.h:12$'
 lines 3 '^        int many<int>\(int\) \(inlined\) \(/.*\) at inlined\.h:24$'
 lines 5 '^        allocate_all \(inlined\) \(/.*\) at inlined\.cpp:1[46]$'
 lines 5 '^        step\(\)\+0x[0-9a-f]+ \(/.*\) at inlined\.cpp:21$'
-run cudaleak --lines --folded -c "$prog"
+replayed cudaleak --lines --folded -c "$prog"
 lines 1 ';main;step\(\);allocate_all_\[i\];int many<int>\(int\)_\[i\];device::allocate\(unsigned long\)_\[i\];\[device\] 12288$'
 strip "$prog"
-run cudamallocsnoop -jk --lines -c "$prog"
-json 5 '.stack[0] | .sym == null and .source == null and .line == null'
-json 0 'any(.stack[]; .inlined)'
+replayed cudamallocsnoop -jk --lines -c "$prog"
+json 5 '.stack[0] | .sym == null and .source == null and .line == null' \
+	0 'any(.stack[]; .inlined)'
 
 if long; then
 	it "every tool that has call stacks has the lines"
@@ -101,10 +101,10 @@ fi
 
 it "--lines gives call stacks without -k; every frame has the same keys, and others only with --lines"
 build
-run cudamallocsnoop -j --lines -c "$prog"
-json 5 '.stack | length > 0 and all(keys == ["file", "inlined", "kind", "line", "off", "source", "sym"])'
-json 5 '.stack | any(.inlined and .off == null) and all(.kind == "native" and (.inlined | type) == "boolean")'
-run cudamallocsnoop -jk -c "$prog"
+replayed cudamallocsnoop -j --lines -c "$prog"
+json 5 '.stack | length > 0 and all(keys == ["file", "inlined", "kind", "line", "off", "source", "sym"])' \
+	5 '.stack | any(.inlined and .off == null) and all(.kind == "native" and (.inlined | type) == "boolean")'
+replayed cudamallocsnoop -jk -c "$prog"
 json 5 '.stack | length > 0 and all(keys == ["file", "kind", "line", "off", "sym"])'
 
 it "--lines without native frames, or without call stacks, is refused"
@@ -125,7 +125,7 @@ if [ "$spaces" ]; then
 	printf '#!/bin/sh\nexec %s %s %s "$@"\n' "$tmp/inside" "$tmp/d" "$O/cudamallocsnoop" >"$tmp/bin/cudamallocsnoop"
 	chmod 755 "$tmp/bin/cudamallocsnoop"
 	before=$PATH PATH=$tmp/bin:$PATH
-	as_addr2line
+	as_addr2line run
 	PATH=$before
 
 	it "a debug file with another build id is not used"
@@ -147,8 +147,8 @@ if [ "$spaces" ]; then
 			cp "$prog" "$tmp/elsewhere" && chown "\$1" /usr/lib/debug/$path && exec "\$2"
 	END
 	run cudamallocsnoop -jk --lines -c "unshare -m sh $tmp/own 0 /usr/lib/debug/inlined"
-	json 5 '.stack | any(.sym == "step()" and (.source | endswith("inlined.cpp")))'
-	json 5 '.stack | any(.inlined and .sym == "allocate_all")'
+	json 5 '.stack | any(.sym == "step()" and (.source | endswith("inlined.cpp")))' \
+		5 '.stack | any(.inlined and .sym == "allocate_all")'
 
 	it "one on another file system, or of another user, is not: others who map the file would get its names"
 	run cudamallocsnoop -jk --lines -c "unshare -m sh $tmp/own 0 $tmp/elsewhere"

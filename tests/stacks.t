@@ -40,8 +40,8 @@ json 13 '.size == 900 and (.stack | map(.sym) | contains(["do_malloc", "thread_m
 
 it "what has no unwind information is said in the stack, with the file, and at the end"
 run cudamallocsnoop -jkc "$bin/nofp bare asm_silent"
-json 2 '.op == "alloc" and (.stack[-1] | .kind == "note" and .sym == "no unwind information")'
-json 1 '.stack[-1].file // "" | endswith("/libbare.so")'
+json 2 '.op == "alloc" and (.stack[-1] | .kind == "note" and .sym == "no unwind information")' \
+	1 '.stack[-1].file // "" | endswith("/libbare.so")'
 says '2 call stacks are incomplete: 2 without unwind information'
 run cudamallocsnoop -kc "$bin/nofp bare"
 lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
@@ -147,8 +147,8 @@ done
 it "a program of nvcc -O2"
 if [ -x "$bin/leaky-nvcc" ]; then
 	run cudaleak -jc "$bin/leaky-nvcc 23"
-	json 1 '.count == 23 and ([.stack[].sym | values | split("(")[0]] | .[:4] == ["device_memory","cache_result","handle_request","main"])'
-	json 1 '.stack[-1].sym == "_start"'
+	json 1 '.count == 23 and ([.stack[].sym | values | split("(")[0]] | .[:4] == ["device_memory","cache_result","handle_request","main"])' \
+		1 '.stack[-1].sym == "_start"'
 else
 	skip "no nvcc here"
 fi
@@ -252,8 +252,8 @@ run cudamallocsnoop -jkp "$hung" -d 1
 status 0
 compare hung "$tmp/truth"
 equal "$(tail -n 1 "$tmp/compared")" "5 stacks compared, 0 wrong, 0 with a note"
-json 5 '.running and .complete == false and .func == "cudaMalloc"'
-json 3 '.running and .tid != .pid'
+json 5 '.running and .complete == false and .func == "cudaMalloc"' \
+	3 '.running and .tid != .pid'
 silent
 run cudatrace -jkp "$hung" -d 1
 compare hung "$tmp/truth"
@@ -297,9 +297,9 @@ for which in all python; do
 	stop
 	status 0
 	lacks='Python frames lost: the interpreter was not known yet'
-	json 2 ".op == \"alloc\" and .stack[-1].sym == \"$lacks\""
-	json 2 '.op == "alloc" and any(.stack[]?; .sym == "nesting")'
-	json 1 '.incomplete_stacks == 2 and .incomplete_by == { python_not_known_yet: 2 }'
+	json 2 ".op == \"alloc\" and .stack[-1].sym == \"$lacks\"" \
+		2 '.op == "alloc" and any(.stack[]?; .sym == "nesting")' \
+		1 '.incomplete_stacks == 2 and .incomplete_by == { python_not_known_yet: 2 }'
 	says '2 call stacks are incomplete: 2 without all Python frames (the interpreter was not known yet)'
 done
 
@@ -381,8 +381,8 @@ wait "$tracer"
 sum 20011 '.launches // 0'
 n=$(jq 'select(.lost).lost' "$tmp/out")
 [ "$n" -gt 5003 ] || no "$n records are lost"
-json 1 ".launches == $n and [.stack[].sym] == [\"no stack: its record was lost\"]"
-json 1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_record_lost: $n }"
+json 1 ".launches == $n and [.stack[].sym] == [\"no stack: its record was lost\"]" \
+	1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_record_lost: $n }"
 
 it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
 cat >"$tmp/many.c" <<'END'

@@ -152,6 +152,13 @@ all_are() { [ "$(grep -c '^cuda_launches_probed_ratio.*probe="return"} 0' "$prom
 until_true sampled "$loop"
 until_true all_are
 
+it "… and programs that end while launches are not probed are counted as lost"
+unprobed() {
+	"$own" malloc 3 4k launch 7 >/dev/null 9>&-
+	beats "$(value '^cuda_exporter_lost_events_total.*reason="program_not_probed"')" 0
+}
+until_true unprobed
+
 it "… and when most of them have ended, those that are left are counted exactly"
 until_true grep -q "^cuda_launches_probed_ratio.*pid=\"$pid\",.*probe=\"return\"} 0" "$prom"
 # shellcheck disable=SC2086 # numbers

@@ -211,6 +211,8 @@ static void spend(struct probe_budget *b, const struct overhead_process *o, doub
 		p->seen = time_of(p);
 	if (p->left > b->share * SAVED_NS)
 		p->left = b->share * SAVED_NS;
+	if (p->left < -b->share * BLIND_NS)	/* after that time a window begins anyhow: its cost must not keep probes away for longer */
+		p->left = -b->share * BLIND_NS;
 }
 
 /* Their last gap ends with the process. */
@@ -479,12 +481,26 @@ void probe_budget_seen(struct probe_budget *b, int pid)
 		split_seen(b->probes, pid);
 }
 
+/* Return true if launches of the process are not counted now, and none was before. */
+static bool is_unprobed(const struct probe_budget *b, int pid)
+{
+	const struct budget_group *g = group_of(b, pid);
+
+	if (!g || g->state <= BUDGET_OPEN)
+		return false;
+	for (const struct launch_estimate *e = b->estimates.all; e; e = e->hh.next)
+		if (e->key.pid == (unsigned)pid)
+			return false;
+	return true;
+}
+
 void probe_budget_ended(struct probe_budget *b, int pid)
 {
 	struct budget_group *g = group_find(b, pid);
 
 	if (!b->share)
 		return;
+	b->unprobed += is_unprobed(b, pid);
 	split_ended(b->probes, pid);
 	if (!g || !split_is_on(b->probes))
 		return;

@@ -34,6 +34,7 @@ struct probe_budget {
 	unsigned long long ticked;	/* ns */
 	unsigned long long needed;	/* when a process was last above it, ns */
 	bool soon;			/* something is to be done in a few ms */
+	unsigned long long unprobed;	/* programs that ended while their launches were not probed, and of which no launch is known */
 };
 
 /* Call when the programs are open, with the share that was asked for: sets it to 0 if probes do not trap (--attach inject), and

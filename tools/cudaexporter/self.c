@@ -69,6 +69,7 @@ void self_budget(struct self *s, const struct probe_budget *b)
 
 	if (!b->share)
 		return;
+	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"program_not_probed\""), b->unprobed);
 	for (const struct overhead_process *p = b->overhead.all; p; p = p->hh.next) {
 		ns += overhead_program_ns(p) * p->hits.hits;
 		hits += p->hits.hits;

@@ -35,6 +35,7 @@ struct python_thread {
 	__u32 n, left;
 	bool torn;		/* the list of threads was changing */
 	__u64 walk;		/* how many there were */
+	__u64 last;		/* a frame of the walk that is not added yet, or 0 */
 	struct python_seen seen[PYTHON_SEEN];
 	__u32 known;		/* the number of a code object that was seen; 0: it is in code */
 	__u64 file_walk, file, file_tag;	/* the file name read last */
@@ -272,7 +273,8 @@ static __always_inline bool python_code_read(const struct python_process *p, str
 /* ---- the frames of a thread state */
 
 enum {
-	PYTHON_STEPS = 2 * STACK_PYTHON,	/* frames read: those of the interpreter itself, too */
+	PYTHON_NEAR = 32,		/* turns of a loop in a function of its own: the verifier follows each */
+	PYTHON_STEPS = 6 * PYTHON_NEAR,	/* frames read: twice STACK_PYTHON, as those of the interpreter itself are among them */
 	PYTHON_SHIM = 1,		/* not a frame: the interpreter's own */
 	PYTHON_OWNED_BY_C = 3,		/* FRAME_OWNED_BY_CSTACK (3.12, 3.13), _BY_INTERPRETER, and on */
 };
@@ -379,38 +381,47 @@ VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_t
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
 
-/* Adds the frames of a thread state.  A frame is added after the next one is read: from 3.12 on a frame of the interpreter
- * follows the outermost one of a C function. */
+/* Adds the next frames.  A frame is added after the next one is read: from 3.12 on a frame of the interpreter follows the
+ * outermost one of a C function. */
+VERIFIED_ONCE int python_walk_near(const struct python_process *p, struct python_thread *t, struct python_frames *to)
+{
+	__u64 frame;
+
+	if (!p || !t || !to)
+		return 0;
+	for (int i = 0; i < PYTHON_NEAR && t->next; i++) {
+		frame = python_frame(p, t);
+		if (frame == PYTHON_SHIM) {
+			if (t->last)
+				t->last |= FRAME_PYTHON_ENTRY;
+			continue;
+		}
+		if (t->last && !python_put(t, to, t->last))
+			frame = 0;
+		t->last = frame;
+		if (!(frame & FRAME_PYTHON))
+			t->next = 0;
+	}
+	return 0;
+}
+
+/* Adds the frames of a thread state. */
 VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thread *t,
 			   struct python_frames *to, __u64 state)
 {
-	__u64 last = 0, frame;
-
 	if (!p || !t || !to)
 		return 0;
 	t->end = 0;
 	t->walk++;
+	t->last = 0;
 	t->next = python_read(t, state + p->at.thread_frame);
 	if (p->at.version == 0x030b || p->at.version == 0x030c)
 		t->next = python_read(t, t->next + p->at.cframe_frame);
-	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
-		if (!t->next)
-			break;
-		frame = python_frame(p, t);
-		if (frame == PYTHON_SHIM) {
-			if (last)
-				last |= FRAME_PYTHON_ENTRY;
-			continue;
-		}
-		if (last && !python_put(t, to, last))
-			return 0;
-		last = frame;
-		if (!(frame & FRAME_PYTHON))
-			t->next = 0;
-	}
-	if (last & FRAME_PYTHON && !t->next)
-		last |= FRAME_PYTHON_ENTRY;
-	if (last && python_put(t, to, last) && t->next)
+	for (int i = 0; i < PYTHON_STEPS / PYTHON_NEAR; i++)
+		python_walk_near(p, t, to);
+	if (t->last & FRAME_PYTHON && !t->next)
+		t->last |= FRAME_PYTHON_ENTRY;
+	if (t->last && python_put(t, to, t->last) && t->next)
 		python_put(t, to, python_note(PYTHON_TOO_DEEP));
 	return 0;
 }
@@ -419,7 +430,6 @@ VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thre
 
 enum {
 	PYTHON_THREADS = 1024,		/* examined to find the calling one */
-	PYTHON_NEAR = 32,
 	PYTHON_INTERPRETERS = 16,
 	PYTHON_TRIES = 3,
 };
@@ -429,8 +439,7 @@ BPF_HASH(python_processes, __u32, struct python_process, 16384)
 
 BPF_TASK_STORAGE(python_threads, struct python_thread)
 
-/* The calling thread's state among the next ones, from t->next on; 0 if it is not there.  A function of its own: the verifier
- * follows each turn of a loop. */
+/* The calling thread's state among the next ones, from t->next on; 0 if it is not there. */
 VERIFIED_ONCE __u64 python_state_near(const struct python_process *p, struct python_thread *t)
 {
 	__u64 state;

@@ -417,15 +417,38 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 	}
 }
 
+/* Adds what follows the n frames that were found, as the walk has come to this end.  Returns the number of frames, at most
+ * STACK_NATIVE + 1.  A function of its own: the verifier follows the walk from each of its ends. */
+VERIFIED_ONCE int unwind_ended(const struct unwind_start *s, union stack_buffer *to, const struct unwind_frame *f, __u32 n, int end)
+{
+	__u32 pid = thread_pid(), all;
+	struct unwind_process *p;
+	__u64 copy;
+
+	if (!s || !to || !f)
+		return 0;
+	if (end == UNWIND_COPY || end == UNWIND_GO) {
+		p = bpf_map_lookup_elem(&unwind_processes, &pid);
+		if (end == UNWIND_GO) {
+			all = unwind_goroutine(p, to, n);
+			if (all > n)
+				return all;
+		} else if ((copy = unwind_copy(s))) {
+			to->frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
+			return p && p->go ? unwind_goroutine(p, to, 1) : 1;
+		}
+	}
+	to->frames[bounded(n, STACK_NATIVE)] = end ? unwind_note(end, f) : FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);
+	return n + 1;
+}
+
 /* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1. */
 VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *to)
 {
-	__u64 *frames = to->frames;
 	struct unwind_process *p;
 	struct unwind_frame f;
 	int end = UNWIND_COPY;
-	__u32 n = 0, pid, all;
-	__u64 copy;
+	__u32 n = 0, pid;
 
 	if (!s || !to)
 		return 0;
@@ -435,30 +458,13 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 	f.owner = p ? p->owner : 0;
 	to->piece.bytes = 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
-		frames[i] = f.pc & FRAME_VALUE_MASK;
+		to->frames[i] = f.pc & FRAME_VALUE_MASK;
 		n = i + 1;
 		end = unwind_step(&f, to);
 		if (end)
 			break;
 	}
-	if (end == UNWIND_END)
-		return n;
-	if (end == UNWIND_COPY) {
-		copy = unwind_copy(s);
-		if (copy) {
-			frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
-			return p && p->go ? unwind_goroutine(p, to, 1) : 1;
-		}
-	}
-	if (end == UNWIND_GO) {
-		all = unwind_goroutine(p, to, n);
-		if (all > n)
-			return all;
-	}
-	if (n > STACK_NATIVE)
-		n = STACK_NATIVE;
-	frames[n] = end ? unwind_note(end, &f) : FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);
-	return n + 1;
+	return end == UNWIND_END ? n : unwind_ended(s, to, &f, n, end);
 }
 
 #endif

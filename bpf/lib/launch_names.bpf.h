@@ -74,20 +74,30 @@ VERIFIED_ONCE int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 objec
 	return 0;
 }
 
-/* A hash of the first n bytes of room, which are aligned; not 0.  The verifier must not track where the loop ends, or it
- * follows the program from each end separately: it does not relate the masked n to the caller's. */
+/* Part of a name, which is aligned. */
+struct name_part { __u64 words[LAUNCH_NAME / 8]; };
+
+/* The hash with the whole words of the first n bytes of a part.  A function of its own: the verifier follows each turn of a
+ * loop. */
+VERIFIED_ONCE __u64 name_part_hash(const struct name_part *part, __u64 hash, __u64 n)
+{
+	if (!part)
+		return 0;
+	for (__u32 i = 0; i < LAUNCH_NAME / 8; i++) {
+		if (8 * i + 8 > n)
+			break;
+		hash = generation_hash(hash, part->words[i]);
+	}
+	return hash;
+}
+
+/* A hash of the first n bytes of room, which is whole parts; not 0. */
 static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
 {
-	__u64 hash = n, whole, rest;
+	__u64 hash = n, whole = n & ~7ull, rest = 8 * (n & 7);
 
-	n = unlinked(n, 0xffff);
-	whole = n & ~7ull;
-	for (__u32 i = 0; i < room; i += 8) {
-		if (i >= whole)
-			break;
-		hash = generation_hash(hash, *(const __u64 *)(name + i));
-	}
-	rest = 8 * (n & 7);
+	for (__u32 i = 0; i < room && i < whole; i += LAUNCH_NAME)
+		hash = name_part_hash((const void *)(name + i), hash, whole - i);
 	if (rest)
 		hash = generation_hash(hash, *(const __u64 *)(name + bounded(whole, room - 8)) & ~0ull >> (64 - rest));
 	return hash ?: 1;

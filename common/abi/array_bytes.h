@@ -64,23 +64,28 @@ static __always_inline struct block drv_block(__u32 format, __u32 channels)
 
 struct volume { __u64 width, height, depth; };
 
+/* Returns n, 1 for 0.  Without a branch, as the verifier follows each; n is less than 2^63. */
+static __always_inline __u64 at_least_one(__u64 n)
+{
+	return n | (n - 1) >> 63;
+}
+
 static __always_inline __u64 blocks_in(__u64 elements, __u32 shift)
 {
-	return ((elements ?: 1) + (1u << shift) - 1) >> shift;
+	return (at_least_one(elements) + (1u << shift) - 1) >> shift;
 }
 
 /* Bytes of a volume with its mipmap levels, each half as long in every dimension, but not in depth if
  * that is the number of layers. */
 static __always_inline __u64 volume_bytes(struct block b, struct volume v, bool layers, __u32 levels)
 {
+	const __u64 halved = layers ? 0 : ~0ull;
 	__u64 bytes = 0;
 
 	for (__u32 i = 0; i < 16; i++) {
-		bytes += b.bytes * blocks_in(v.width, b.w) * blocks_in(v.height, b.h) * (v.depth ?: 1);
-		v.width >>= 1, v.height >>= 1;
-		if (!layers)
-			v.depth >>= 1;
-		if (i + 1 >= levels || !(v.width | v.height | (layers ? 0 : v.depth)))
+		bytes += b.bytes * blocks_in(v.width, b.w) * blocks_in(v.height, b.h) * at_least_one(v.depth);
+		v.width >>= 1, v.height >>= 1, v.depth >>= halved & 1;
+		if (i + 1 >= levels || !(v.width | v.height | (v.depth & halved)))
 			break;
 	}
 	return bytes;

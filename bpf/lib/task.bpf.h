@@ -9,6 +9,10 @@
 #include "abi/stack_unwind.h"
 #include "machine/regs.bpf.h"
 
+/* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
+ * return a number, and check its pointers for NULL, which no caller passes. */
+#define VERIFIED_ONCE __noinline
+
 #ifndef __bpf__
 #include "userspace/task_user.h"
 #include "machine/unwind.bpf.h"
@@ -276,20 +280,22 @@ static __always_inline struct return_instance *returns_first(void)
 
 enum { RETURNS_MAX = 64 };
 
-/* Returns the program's return address, where it is pc for a function that was entered with this stack pointer. */
-static __always_inline __u64 return_address(__u64 at, __u64 pc)
+VERIFIED_ONCE __u64 return_address_saved(__u64 at, __u64 pc)
 {
-	struct return_instance *r;
+	struct return_instance *r = returns_first();
 
-	if (!pc || pc & 0xfff)		/* see is_armed() */
-		return pc;
-	r = returns_first();
 	for (int i = 0; i < RETURNS_MAX && r; i++) {
 		if (BPF_CORE_READ(r, stack) == at)
 			return BPF_CORE_READ(r, orig_ret_vaddr);
 		r = BPF_CORE_READ(r, next);
 	}
 	return pc;
+}
+
+/* Returns the program's return address, where it is pc for a function that was entered with this stack pointer. */
+static __always_inline __u64 return_address(__u64 at, __u64 pc)
+{
+	return !pc || pc & 0xfff ? pc : return_address_saved(at, pc);	/* see is_armed() */
 }
 
 /* Lists the innermost return addresses, from r on, for user space. */
@@ -350,10 +356,6 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
 #endif
 
 #include "machine/returns.bpf.h"
-
-/* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
- * return a number, and check its pointers for NULL, which no caller passes. */
-#define VERIFIED_ONCE __noinline
 
 /* A function that few calls need: with --attach inject the others then have fewer registers to save, and read less code.  APART: the
  * same for a function that many calls need. */

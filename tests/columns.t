@@ -134,8 +134,8 @@ equal "$(cat "$tmp/kept")" kept
 while IFS='|' read -r t one other filter n m line; do
 	it "$t -P has each process apart, and they add up"
 	run "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
-	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n"
-	json 1 "($filter) == $m"
+	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n" \
+		1 "($filter) == $m"
 	equal "$(jq "$filter as \$n | .pid" "$tmp/out" | sort -u | wc -l)" 2
 	sum $((n + m)) "$filter"
 	run "$t" -Pc "$bin/mem rename 'a(b)' $one"

@@ -88,7 +88,7 @@ is 0 'direction="d2h".*le="256"'
 is 11 'direction="d2d".*le="256"'
 
 it "waits of 80 ms are between 67 and 268 ms, and with --sync-functions apart by function"
-run env SIM_LATENCY_US=cuCtxSynchronize=80000 cudaexporter --once --sync-functions -c "$ahead $bin/mem sync 7 eventsync 3"
+replayed SIM_LATENCY_US=cuCtxSynchronize=80000 cudaexporter --once --sync-functions -c "$ahead $bin/mem sync 7 eventsync 3"
 is 7 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.268435456"'
 is 0 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.067108864"'
 is 3 'sync_duration_seconds_count.*function="cudaEventSynchronize"'
@@ -98,7 +98,7 @@ grep '^cuda_sync_duration_seconds_sum.*cudaDeviceS' "$tmp/out" | awk '{ exit !($
 it "loads of code and lookups of kernels are counted with their time, also those inside other calls, with and without --kernels"
 for options in '' '--kernels 5'; do
 	# shellcheck disable=SC2086 # options
-	run env SIM_LATENCY_US=cuModuleLoadData=20000 cudaexporter --once $options -c "$bin/mem loop 7 '(' drvlaunch 1 ')'"
+	replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudaexporter --once $options -c "$bin/mem loop 7 '(' drvlaunch 1 ')'"
 	is 14 '^cuda_code_load_duration_seconds_count'
 	is 7 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
 	grep '^cuda_code_load_duration_seconds_sum' "$tmp/out" | awk '{ exit !($NF >= .14) }' || no "the sum is less than 0.14 s"
@@ -106,16 +106,16 @@ for options in '' '--kernels 5'; do
 done
 page -- malloc 1 64k sync 1
 is none '^cuda_code_load'
-run env SIM_NVRTC_US=20000 cudaexporter --once -c "$bin/compile 5 3"
+replayed SIM_NVRTC_US=20000 cudaexporter --once -c "$bin/compile 5 3"
 is 8 '^cuda_code_load_duration_seconds_count'
 is 0 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
 is 3 '^cuda_errors_total.*function="nvrtcCompileProgram",error="NVRTC_ERROR_COMPILATION"'
 is 1 '^cuda_exporter_probes\{layer="nvrtc"'
-run env SIM_LATENCY_US=cuLibraryLoadData=20000 cudaexporter --once -c "$bin/mem malloc 1 64k launch 11"
+replayed SIM_LATENCY_US=cuLibraryLoadData=20000 cudaexporter --once -c "$bin/mem malloc 1 64k launch 11"
 is 3 '^cuda_code_load_duration_seconds_count'
 is 2 '^cuda_code_load_duration_seconds_bucket.*le="0.016777216"'
 is 11 '^cuda_launches_total'
-run env SIM_FAIL='cuModuleLoadData:*=200' cudaexporter --once -c "$bin/mem loop 3 '(' drvlaunch 1 ')'"
+replayed SIM_FAIL='cuModuleLoadData:*=200' cudaexporter --once -c "$bin/mem loop 3 '(' drvlaunch 1 ')'"
 is 3 '^cuda_code_load_duration_seconds_count'
 is 3 '^cuda_errors_total.*function="cuModuleLoadData",error="CUDA_ERROR_INVALID_IMAGE"'
 
@@ -126,7 +126,7 @@ page -- sync 7
 is none '^cuda_sync_off_cpu_seconds_total'
 
 it "an error of earlier work counts as sticky once, however many calls report it"
-run env SIM_FAIL=cuCtxSynchronize=700 cudaexporter --once -c "$bin/mem sync 13"
+replayed SIM_FAIL=cuCtxSynchronize=700 cudaexporter --once -c "$bin/mem sync 13"
 is 13 '^cuda_errors_total.*function="cudaDeviceSynchronize",error="cudaErrorIllegalAddress"'
 is 1 '^cuda_sticky_errors_total.*error="cudaErrorIllegalAddress"'
 
@@ -197,7 +197,7 @@ failing() {
 	done
 	echo "SIM_FAIL=${rules#,}"
 }
-run cudaexporter --once --by comm -c "$(failing 1001 1014) $bin/mem malloc 14 1k; $(failing 1015 1028) $bin/mem malloc 14 1k
+replayed cudaexporter --once --by comm -c "$(failing 1001 1014) $bin/mem malloc 14 1k; $(failing 1015 1028) $bin/mem malloc 14 1k
 	$(failing 1029 1042) $bin/mem malloc 14 1k; $(failing 1043 1056) $bin/mem malloc 14 1k
 	$(failing 1057 1070) $bin/mem malloc 14 1k"
 is 70 '^cuda_errors_total'

@@ -9,11 +9,15 @@ export SIM_NCCL_DIR="$public"
 ranks_are() { sed -nE 's/^rank ([0-9]+) of ([0-9]+): (0x[0-9a-f]+)$/["\3",\1,\2]/p' "$tmp/said" | sort; }
 ranks_seen() { jq -c "select($1) | [.communicator, .rank, .nranks]" "$tmp/out" | sort -u; }
 
-# nccl OPTIONS WORDS: traces the program; what it prints is in $tmp/said
+# nccl OPTIONS WORDS: traces the program; what it prints is in $tmp/said.  With --attach live, else in a replay
 nccl() {
-	rm -f "$public/said"
-	run ncclsnoop $1 -c "$bin/nccl $2 >$public/said"
-	cp "$public/said" "$tmp/said"
+	said=$public/said-$(echo "$2" | cksum | tr ' ' -)
+	case $1 in
+	*--attach*) rm -f "$said"	# another user's, with inject
+		run ncclsnoop $1 -c "$bin/nccl $2 >$said" ;;
+	*) replayed ncclsnoop $1 -c "$bin/nccl $2 >$said" ;;
+	esac
+	cp "$said" "$tmp/said"
 }
 
 it "a line for each call: communicator, rank, what it is about"
@@ -36,21 +40,21 @@ for kind in session ${LONG:+multi perf} inject; do
 	it "--attach $kind: each function once, also where one calls another"
 	nccl "--attach $kind -j" '3 init allreduce 7 1 reduce 2 11 broadcast 3 1 bcast 5 13 allgather 2 1 reducescatter 1 17 alltoall 3 1 gather 1 1 scatter 2 19 ring 3 23 destroy'
 	status 0
-	json 21 '.func == "ncclAllReduce" and .count == 1 and .operator == "sum"'
-	json 6 '.func == "ncclReduce" and .size == 44 and .operator == "max" and .root == 2'
-	json 9 '.func == "ncclBroadcast"'
-	json 15 '.func == "ncclBcast" and .size == 52 and .root == 0 and .peer == null'
-	json 6 '.func == "ncclAllGather"'
-	json 3 '.func == "ncclReduceScatter" and .operator == "avg"'
-	json 9 '.func == "ncclAlltoAll"'
-	json 3 '.func == "ncclGather" and .root == 2'
-	json 6 '.func == "ncclScatter"'
-	json 9 '.func == "ncclSend" and .peer == (.rank + 1) % 3 and .grouped and .root == null'
-	json 9 '.func == "ncclRecv" and .peer == (.rank + 2) % 3 and .grouped'
-	json 9 '.func == "ncclGroupEnd" and (.grouped | not)'
-	json 3 '.func == "ncclCommInitRankConfig" and .complete'
-	json 3 '.func == "ncclCommDestroy"'
-	json 111 true
+	json 21 '.func == "ncclAllReduce" and .count == 1 and .operator == "sum"' \
+		6 '.func == "ncclReduce" and .size == 44 and .operator == "max" and .root == 2' \
+		9 '.func == "ncclBroadcast"' \
+		15 '.func == "ncclBcast" and .size == 52 and .root == 0 and .peer == null' \
+		6 '.func == "ncclAllGather"' \
+		3 '.func == "ncclReduceScatter" and .operator == "avg"' \
+		9 '.func == "ncclAlltoAll"' \
+		3 '.func == "ncclGather" and .root == 2' \
+		6 '.func == "ncclScatter"' \
+		9 '.func == "ncclSend" and .peer == (.rank + 1) % 3 and .grouped and .root == null' \
+		9 '.func == "ncclRecv" and .peer == (.rank + 2) % 3 and .grouped' \
+		9 '.func == "ncclGroupEnd" and (.grouped | not)' \
+		3 '.func == "ncclCommInitRankConfig" and .complete' \
+		3 '.func == "ncclCommDestroy"' \
+		111 true
 	# of each rank the last operation is the 32nd
 	json 3 '.number == 32 and .func == "ncclRecv"'
 	equal "$(ranks_seen .communicator)" "$(ranks_are)"
@@ -65,8 +69,8 @@ for how in init-rank init-scalable init-nonblocking; do
 done
 json 2 '.func == "ncclCommInitRankConfig" and .error == "ncclInProgress" and .ret == 7'
 nccl '-jx' '2 init-nonblocking bad 3 destroy'
-json 6 '.error == "ncclInvalidArgument" and .nranks == 2'
-json 6 true
+json 6 '.error == "ncclInvalidArgument" and .nranks == 2' \
+	6 true
 # getHash() of NCCL 2.30 (src/include/bitops.h), compiled, of the bytes 0 to 127
 cat >"$tmp/known.c" <<'END'
 #include "tests/sim/sim_nccl.h"
@@ -104,9 +108,9 @@ go
 stop
 status 0
 equal "$(ranks_seen '.func == "ncclAllReduce" or .func == "ncclBroadcast"')" "$(ranks_are)"
-json 36 '.number and (.complete | not)'
-json 3 '.number == 5 and .func == "ncclAllReduce"'
-json 3 '.number == 7 and .func == "ncclBroadcast"'
+json 36 '.number and (.complete | not)' \
+	3 '.number == 5 and .func == "ncclAllReduce"' \
+	3 '.number == 7 and .func == "ncclBroadcast"'
 
 # traced: the program with these words, from its first wait on, until so many calls of a function are there; the second wait
 # keeps it alive
@@ -143,23 +147,23 @@ json 14 '.complete and .nranks == 2'
 
 it "calls that fail, and those without a communicator"
 nccl -j '1 init bad 3 null allreduce 2 1 destroy'
-json 3 '.error == "ncclInvalidArgument" and .rank == 0 and .data_type == null and .size == null'
-json 1 '.error == "ncclInvalidArgument" and .communicator == null and .handle == null'
-json 1 '.number == 2 and .func == "ncclAllReduce" and .ret == 0'
+json 3 '.error == "ncclInvalidArgument" and .rank == 0 and .data_type == null and .size == null' \
+	1 '.error == "ncclInvalidArgument" and .communicator == null and .handle == null' \
+	1 '.number == 2 and .func == "ncclAllReduce" and .ret == 0'
 nccl -x '1 init bad 3 null allreduce 2 1 destroy'
 lines 4 'ncclInvalidArgument$'
 lines 5 ''
 
 it "what is captured into a CUDA graph is marked, and has no number; each launch of the graph begins it"
 nccl -j '2 init allreduce 3 1 capture 7 1 allreduce 2 1 destroy'
-json 14 '.captured and .func == "ncclAllReduce" and .number == null and (.stream | startswith("0x"))'
-json 10 '.captured == false and .func == "ncclAllReduce"'
-json 2 '.number == 5'
+json 14 '.captured and .func == "ncclAllReduce" and .number == null and (.stream | startswith("0x"))' \
+	10 '.captured == false and .func == "ncclAllReduce"' \
+	2 '.number == 5'
 nccl -kj '2 init allreduce 1 1 graph 3 11 launch 5 sync destroy'
-json 18 '.captured and (.replayed | not) and .number == null and .count == 11'
-json 90 '.replayed and (.captured | not) and .ret == 0 and .size == 44 and .nranks == 2 and (.stack | map(.sym) | contains(["main"]))'
-json 30 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null'
-json 30 '.replayed and .func == "ncclSend" and .peer == .rank'
+json 18 '.captured and (.replayed | not) and .number == null and .count == 11' \
+	90 '.replayed and (.captured | not) and .ret == 0 and .size == 44 and .nranks == 2 and (.stack | map(.sym) | contains(["main"]))' \
+	30 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null' \
+	30 '.replayed and .func == "ncclSend" and .peer == .rank'
 equal "$(jq -c 'select(.rank == 1 and .number != null) | .number' "$tmp/out" | tr '\n' ' ')" "$(seq 46 | tr '\n' ' ')"
 equal "$(jq -r 'select(.rank == 1 and .replayed) | .func' "$tmp/out" | head -n 9 | tr '\n' ' ')" \
 	'ncclAllReduce ncclAllReduce ncclAllReduce ncclSend ncclRecv ncclSend ncclRecv ncclSend ncclRecv '
@@ -168,11 +172,11 @@ lines 21 ' replayed$'
 
 it "a launch of a graph of more than 64 operations has a line for each kind of them"
 nccl -j '2 init graph 101 11 launch 7 destroy'
-json 42 '.replayed and .operations == 101 and .count == 11 and .size == 4444 and .nranks == 2'
-json 14 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null'
-json 14 '.replayed and .func == "ncclSend" and .peer == .rank'
-json 42 '.replayed'
-json 610 '.operations == 1 and (.captured or .func != "ncclAllReduce")'
+json 42 '.replayed and .operations == 101 and .count == 11 and .size == 4444 and .nranks == 2' \
+	14 '.replayed and .func == "ncclAllReduce" and .operator == "sum" and .peer == null' \
+	14 '.replayed and .func == "ncclSend" and .peer == .rank' \
+	42 '.replayed' \
+	610 '.operations == 1 and (.captured or .func != "ncclAllReduce")'
 jq -c 'select(.rank == 1 and .number != null) | .number' "$tmp/out" | uniq >"$tmp/numbers"
 equal "$(tr '\n' ' ' <"$tmp/numbers")" '303 606 909 1212 1515 1818 2121 '
 nccl '' '1 init graph 101 11 launch 7 destroy'
@@ -222,8 +226,8 @@ kill -9 "$pid"
 
 it "-m, --slower, -n, -T, -k and --folded select and show as they say"
 nccl '-jm 1k' '2 init allreduce 3 256 allreduce 2 255 destroy'
-json 6 '.size == 1024'
-json 6 true
+json 6 '.size == 1024' \
+	6 true
 nccl '-jn 5' '2 init allreduce 30 1 destroy'
 json 5 '.type == "nccl"'	# calls in flight have objects, too
 nccl '-j --slower 20000000' '2 init allreduce 30 1 destroy'

@@ -6,7 +6,7 @@ profile() {
 	options=$1
 	shift
 	# shellcheck disable=SC2086 # words
-	run $options --unwind fp --pprof "$tmp/p" -c "$bin/mem $*"
+	${live:-replayed} $options --unwind fp --pprof "$tmp/p" -c "$bin/mem $*"
 	status 0
 	silent
 	decode "$tmp/p"
@@ -18,9 +18,11 @@ decode() { python3 tests/pprof.py "$1" >"$tmp/out" 2>"$tmp/err" || no "$1: $(tai
 value() { sum "$2" "select(.folded // \"\" | test(\"$3\")) | .values.$1"; }
 
 it "cudaleak --pprof: what is held, in bytes and allocations, by stack, kind of memory and process"
+live=run
 profile 'cudaleak -T 1' rename "'a;b'" malloc 23 4096 free 4 host 3 100 managed 5 64
-json 1 '.types == ["held/bytes", "allocations/count"] and .default == "held" and .period_type == "held" and .period == 1'
-json 1 '.samples == 3 and .time > 1.6e18 and .duration > 0'
+live=
+json 1 '.types == ["held/bytes", "allocations/count"] and .default == "held" and .period_type == "held" and .period == 1' \
+	1 '.samples == 3 and .time > 1.6e18 and .duration > 0'
 value held 77824 'main;run;do_malloc;\\[device]$'
 value allocations 19 ';do_malloc;\\[device]$'
 value allocations 3 ';do_host;\\[host]$'
@@ -30,8 +32,8 @@ lines 4 ''
 
 it "native frames have addresses in the mapping of their file, with its build id"
 id=$(readelf -n "$bin/mem" | sed -n 's/.*Build ID: //p')
-json 1 '[.stack[]? | select(.name == "do_malloc" and .address and (.mapped | endswith("/mem")) and .build_id == "'"$id"'")] | length == 1'
-json 3 '.stack[0]?.mapped == null and (.stack[0]?.name // "" | startswith("["))'
+json 1 '[.stack[]? | select(.name == "do_malloc" and .address and (.mapped | endswith("/mem")) and .build_id == "'"$id"'")] | length == 1' \
+	3 '.stack[0]?.mapped == null and (.stack[0]?.name // "" | startswith("["))'
 
 it "the file is its owner's only, and no link of another user is followed"
 equal "$(stat -c %a "$tmp/p")" 600
@@ -79,8 +81,8 @@ json 1 '.labels.device == 3 and .values.launches == 7'
 
 it "cudalaunchtop --gpu-time --pprof: launches, and their time on the GPU, by stack and kernel"
 profile 'cudalaunchtop --gpu-time -b' launch 23 launchex 7
-json 1 '.labels.kernel == "mem_kernel" and .values.launches == 23 and .values.gpu == 23000 and (.stack | map(.name) | index("do_launch"))'
-json 1 '.labels.kernel == "mem_kernel" and .values.launches == 7 and .values.gpu == 7000 and (.stack | map(.name) | index("do_launchex"))'
+json 1 '.labels.kernel == "mem_kernel" and .values.launches == 23 and .values.gpu == 23000 and (.stack | map(.name) | index("do_launch"))' \
+	1 '.labels.kernel == "mem_kernel" and .values.launches == 7 and .values.gpu == 7000 and (.stack | map(.name) | index("do_launchex"))'
 
 it "cudasynclatency --pprof: time waited and waits; intervals add up"
 export SIM_LATENCY_US=cudaDeviceSynchronize:2=20000
@@ -171,7 +173,7 @@ else
 	export HOME="$tmp"
 	while IFS='|' read -r words sample total; do
 		# shellcheck disable=SC2086 # words
-		run $words
+		replayed $words
 		env go tool pprof -symbolize=none -sample_index="$sample" -top "$tmp/p" >"$tmp/out" 2>"$tmp/err" || no "$words: $(tail -n 1 "$tmp/err")"
 		lines 1 "accounting for $total, 100% of $total total\$"
 	done <<-END

@@ -65,16 +65,16 @@ it "as JSON"
 grep '^\[{' "$tmp/out" | jq -c '.[]' >"$tmp/frames"
 "$bin/stacks" view | tail -n 2 >"$tmp/folded"
 mv "$tmp/frames" "$tmp/out"
-json 14 'keys == ["file", "kind", "line", "off", "sym"]'
-json 1 '.kind == "native" and .sym == null and .off == "0x1f" and .file == "/lib/a;b\u001b.so" and .line == null'
-json 1 '.kind == "native" and .sym == null and .off == "0x7f0000001234" and .file == null'
-json 1 '.kind == "python" and .sym == "Trainer.step" and .off == null and .file == "train;er.py" and .line == 41'
-json 1 '.kind == "python" and .sym == null and .file == null and .line == 7'
-json 1 '.kind == "note" and .sym == "truncated: stack larger than 32 KiB" and .off == null and .file == null'
-json 1 '.kind == "note" and .sym == "no unwind information" and .off == "0x1234" and .file == null'
-json 1 '.kind == "note" and .sym == "no unwind information" and .file == "/lib/a;b\u001b.so"'
-json 1 '.kind == "note" and .sym == "stack unreadable" and .off == "0x5678"'
-json 9 '.kind == "note" and .line == null'
+json 14 'keys == ["file", "kind", "line", "off", "sym"]' \
+	1 '.kind == "native" and .sym == null and .off == "0x1f" and .file == "/lib/a;b\u001b.so" and .line == null' \
+	1 '.kind == "native" and .sym == null and .off == "0x7f0000001234" and .file == null' \
+	1 '.kind == "python" and .sym == "Trainer.step" and .off == null and .file == "train;er.py" and .line == 41' \
+	1 '.kind == "python" and .sym == null and .file == null and .line == 7' \
+	1 '.kind == "note" and .sym == "truncated: stack larger than 32 KiB" and .off == null and .file == null' \
+	1 '.kind == "note" and .sym == "no unwind information" and .off == "0x1234" and .file == null' \
+	1 '.kind == "note" and .sym == "no unwind information" and .file == "/lib/a;b\u001b.so"' \
+	1 '.kind == "note" and .sym == "stack unreadable" and .off == "0x5678"' \
+	9 '.kind == "note" and .line == null'
 
 it "folded, outermost first, and no name breaks the line"
 mv "$tmp/folded" "$tmp/out"

@@ -34,8 +34,8 @@ done
 
 it "without --tensors nothing is placed, and the program's probes stay asleep"
 run cudamallocsnoop -jc "$bin/usdt malloc 7 100 segment 4096; $bin/usdt semaphore >&2"
-json 0 '.layer == "usdt"'
-json 1 '.func == "cudaMalloc"'
+json 0 '.layer == "usdt"' \
+	1 '.func == "cudaMalloc"'
 says 'semaphore 0'
 
 it "cudaleak --tensors: what is not freed, by call stack, and how much of the device's memory that is"
@@ -43,8 +43,8 @@ run cudaleak --tensors -jc "$bin/usdt segment 100000 malloc 23 1000 free 7"
 status 0
 json 1 '.type == "segments" and .segment_bytes == 100000 and .tensor_bytes == 16000 and .at == "exit"'
 sum 16000 'select(.type == "held").bytes'
-json 3 '.type == "held" and .memory == "tensor" and .stack[1].sym == "allocate" and .stack[2].sym == "main"'
-json 1 '.type == "held" and .device == 1 and .count == 5 and .stack[0].sym == "by_index"'
+json 3 '.type == "held" and .memory == "tensor" and .stack[1].sym == "allocate" and .stack[2].sym == "main"' \
+	1 '.type == "held" and .device == 1 and .count == 5 and .stack[0].sym == "by_index"'
 silent
 
 it "... as text"
@@ -55,17 +55,17 @@ lines 0 'device memory, oldest'
 
 it "cudaleak --account: the memory of an allocator consists of tensors and free pieces"
 run cudaleak --account -jc "$bin/usdt segment 100000 inside 7 1000 4000"
-json 1 '.owner == "usdt" and .part == "tensors" and .bytes == 7000 and .count == 7 and .largest == null'
-json 1 '.owner == "usdt" and .part == "free" and .bytes == 93000 and .count == 7 and .largest == 75000'
-json 2 '.part != "limit"'
+json 1 '.owner == "usdt" and .part == "tensors" and .bytes == 7000 and .count == 7 and .largest == null' \
+	1 '.owner == "usdt" and .part == "free" and .bytes == 93000 and .count == 7 and .largest == 75000' \
+	2 '.part != "limit"'
 run cudaleak --account -c "$bin/usdt segment 1048576 inside 4 1024 2048"
 lines 1 '^ +1020\.0 KiB  device 0    usdt: free, in 4 pieces, the largest 1017\.0 KiB$'
 lines 1 '^ +4\.0 KiB  device 0    usdt: tensors, in 4 allocations$'
 
 it "cudaleak without --tensors shows the device's memory alone"
 run cudaleak -jCc "$bin/usdt segment 1048576 malloc 23 1024"
-json 1 true
-json 1 '.memory == "device" and .bytes == 1048576'
+json 1 true \
+	1 '.memory == "device" and .bytes == 1048576'
 
 it "the memory of tensors is not added to that which they are parts of"
 run cudaleak --growth --tensors -c "$bin/usdt segment 1048576 malloc 4 1024"

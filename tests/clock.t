@@ -11,14 +11,14 @@ of_now() {
 	json "$1" ".time > $now - 90 and .time < $now + 2"
 	json "$1" .time
 }
-aged() { json "$1" '.oldest_ns > 299000000 and .oldest_ns < 90000000000'; }
+aged() { json "$1" '.oldest_ns > 199000000 and .oldest_ns < 90000000000'; }
 
 for kind in auto inject; do
 	it "--attach $kind: the tool and its command in a time namespace"
 	unshares -T || continue
 	for in in "$ahead" "$behind"; do
 		# shellcheck disable=SC2086 # words
-		run $in cudaleak --attach="$kind" -jCc "$bin/mem malloc 23 4096 sleep 300"
+		run $in cudaleak --attach="$kind" -jCc "$bin/mem malloc 23 4096 sleep 200"
 		status 0
 		of_now 1
 		aged 1
@@ -30,7 +30,7 @@ for kind in auto inject; do
 	it "--attach $kind: a command's programs in a time namespace, the tool outside"
 	unshares -T || continue
 	for in in "$ahead" "$behind"; do
-		run cudaleak --attach="$kind" -jCc "$in $bin/mem malloc 23 4096 sleep 300"
+		run cudaleak --attach="$kind" -jCc "$in $bin/mem malloc 23 4096 sleep 200"
 		status 0
 		of_now 1
 		aged 1

@@ -148,16 +148,15 @@ is 1 "^cuda_process_info\\{pid=\"$pid\",comm=\"mem\",exe=\"[^\"]*/mem\",uid=\"0\
 is 1 '^cuda_exporter_processes.*state="traced"'
 go
 
-# of the runtime's function, which a busy machine may let wait for the probes
 for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'copy cuMemcpyHtoDAsync_v2 copyasync 1 64k h2d' \
 	'launch cuLaunchKernel launch 1'; do
 	group=${call%% *} words=${call#* }
 	[ "$group" = sync ] || long || continue
 	it "a call of group $group that does not return is running, with its age"
 	# shellcheck disable=SC2086 # words
-	SIM_LATENCY_US=${words%% *}=600000000 "$bin/mem" sleep 1500 ${words#* } & pid=$!
-	pids="$pids $pid"
-	run cudaexporter -q --once -d 4 -p $pid
+	SIM_LATENCY_US=${words%% *}=600000000 program "$bin/mem" wait ${words#* }
+	page_then 2 -p "$pid"
+	exec 3>&-
 	is 1 "^cuda_calls_running\\{pid=\"$pid\",comm=\"mem\",group=\"$group\""
 	is 1 '^cuda_calls_running'
 	grep "^cuda_call_running_seconds.*group=\"$group\"" "$tmp/out" | awk '{ exit !($NF > 0.2 && $NF < 20) }' ||

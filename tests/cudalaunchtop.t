@@ -310,10 +310,10 @@ json 1 '.launches == 7'
 json 2 '.interval_s > 0.9 and .interval_s < 1.2 and (.launches_per_s - .launches / .interval_s | fabs) < 0.1'
 
 it "Ctrl-C prints the launches so far"
-program "$bin/mem" malloc 1 64 wait launch 23 sleep 5000
+program "$bin/mem" malloc 1 64 wait launch 23 print sleep 5000
 tool cudalaunchtop -p "$pid" 60
 echo >&3
-sleep .5
+until_true grep -q calls "$tmp/ready"
 stop
 exec 3>&-
 kill "$pid" 2>/dev/null
@@ -491,7 +491,7 @@ if $it_has_tmux; then
 	on_screen '^PID +COMM +LAUNCH/S +TOTAL KERNEL *$'
 	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 70 { bad = 1 } END { exit bad }' || no "a line is too long"
 	term resize-window -x 5 -y 2
-	sleep .3
+	sleep .2
 	term resize-window -x 140 -y 30
 	on_screen ' THREADS KERNEL'
 	quit

@@ -220,7 +220,7 @@ cudamemtime -jqo "$tmp/rows" --period 50ms -- "$bin/timed" "$ptx" scale $size le
 pids="$pids $tracer"
 exec 5>"$tmp/wait"
 until_true grep -q right "$tmp/out"
-sleep .5
+sleep .2	# four periods
 kill -TERM $tracer
 wait $tracer
 exec 5>&-

@@ -60,7 +60,7 @@ it "with seconds=N, a profile has what comes within them, exactly"
 window() {
 	curl -sS -o "$tmp/launches" "http://$address/debug/pprof/cuda_launches?seconds=2" & one=$!
 	curl -sS -o "$tmp/waits" "http://$address/debug/pprof/cuda_waits?seconds=2" & two=$!
-	sleep .5
+	sleep .2
 	echo >&3
 	wait $one $two
 	python3 tests/pprof.py "$tmp/launches" >"$tmp/l" && python3 tests/pprof.py "$tmp/waits" >"$tmp/w"

@@ -291,7 +291,7 @@ runs "$bin/mem" launch 1 wait loop 100000 '(' launch 1 sleep 1 ')'
 tool cudalaunchtop --gpu-time -jp "$pid"
 until_true eval '[ "$(state)" = 2 ]'
 echo >&3
-sleep 1
+sleep .2
 kill -INT "$tracer"
 wait "$tracer"
 json 1 '.launches > 10 and .gpu_runs > .launches - 20'

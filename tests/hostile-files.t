@@ -77,7 +77,7 @@ give_line() {
 
 # bystanders_go: both make their calls and end
 bystanders_go() {
-	sleep .3	# a program that has just begun is found within that time
+	sleep .2	# a program that has just begun is found within that time
 	give_line "$tmp/first"
 	give_line "$tmp/second"
 	for v in $first $second; do
@@ -237,7 +237,7 @@ if within 5 grep -q ready "$tmp/ready"; then
 	cudalaunchtop --gpu-time -jp "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$! reader=$!
 	pids="$pids $tracer"
 	within 10 grep -q ': tracing' "$tmp/err" || no "it does not trace within 10 s"
-	sleep .5
+	sleep .2
 	kill -INT "$tracer"
 	within 2 gone "$tracer" || no "it is there 2 s after SIGINT, in state $(states "$tracer")"
 	unserved cudalaunchtop
@@ -408,7 +408,7 @@ END
 		beaten
 		skip "another device or inode: $(head -qn 1 "$tmp/was" "$tmp/is" | paste -sd /)"
 	else
-		sleep .3
+		sleep .2
 		give_line "$tmp/again"
 		within 5 gone "$second" || no "the bystander is held up"
 		sleep .2

@@ -58,7 +58,7 @@ replays ncclsnoop -jk --lines -c "$bin/nccl 2 init allreduce 3 64 reduce 2 1 rin
 program "$bin/nccl" 1 wait lost
 tool ncclsnoop -kjp "$(sed -n 's/^ready //p' "$tmp/ready")"
 echo >&3
-sleep .3
+sleep .2
 stop
 exec 3>&-
 kill -9 "$pid"
@@ -67,9 +67,9 @@ of ncclsnoop
 it "nccltop: each line is as the schema says"
 replays nccltop -jc "$bin/nccl 2 init allreduce 3 64 ring 2 1 bad 1 capture 2 1 destroy >/dev/null"
 program "$bin/nccl" 1 wait lost
-tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"
+tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready")" 100ms
 echo >&3
-sleep .3
+until_true grep -q '"running":true' "$tmp/out"
 stop
 exec 3>&-
 kill -9 "$pid"
@@ -79,9 +79,9 @@ it "cudatop: each line is as the schema says"
 replays cudatop --tree -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
 replays cudatop --gpu-time -jc "$bin/mem launch 7"
 program "$bin/nccl" 2 wait lost
-tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
 echo >&3
-sleep .3
+until_true grep -q '"calls_in_flight":[1-9]' "$tmp/out"
 stop
 exec 3>&-
 kill -9 "$pid"

@@ -218,7 +218,7 @@ it "a rank that waits for the others is a call in flight"
 program "$bin/nccl" 2 wait lost wait
 tool ncclsnoop -kjp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
 echo >&3
-sleep .3
+sleep .2
 stop
 json 1 '.running and .func == "ncclCommInitRank" and (.stack | map(.sym) | contains(["lost", "main"]))'
 exec 3>&-

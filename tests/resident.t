@@ -232,7 +232,7 @@ program env "$audit" "$bin/mem" malloc 1 64 wait malloc 37 64 wait
 tool cudatrace --attach=inject -p "$first,$pid" -jS -e cudaMalloc
 echo >&5
 further
-sleep .3
+sleep .2
 stop
 equal "$(mallocs)" 68
 echo >&5

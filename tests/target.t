@@ -78,7 +78,7 @@ tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
 "$bin/mem" malloc 1009 64 & other=$!
 "$bin/mem-stripped" malloc 503 64 free 7 & another=$!
 wait $other $another
-sleep .3
+until_true eval '[ "$(wc -l <"$tmp/out")" -ge 1519 ]'
 stop
 json 1009 ".pid == $other and .op == \"alloc\""
 json 503 ".pid == $another and .op == \"alloc\""
@@ -240,8 +240,8 @@ json 23 '.func == "cudaMalloc"'
 exec 3>&-
 
 it "SIGTERM ends the command of -c too, and the report comes first"
-tool cudaleak -Cc "$bin/mem malloc 23 4096 sleep 60000"
-sleep .5
+tool cudaleak -Cc "$bin/mem malloc 23 4096 print sleep 60000"
+until_true grep -q calls "$tmp/out"
 stop TERM
 lines 1 '23 allocations not freed'
 status 143

@@ -313,8 +313,8 @@ else
 fi
 
 it "signals that end the tool get to another user's command, and its status back"
-tool $by_sudo cudaleak -Cc "$mem malloc 23 4096 sleep 60000"
-sleep .5
+tool $by_sudo cudaleak -Cc "$mem malloc 23 4096 print sleep 60000"
+until_true grep -q calls "$tmp/out"
 stop TERM
 lines 1 '23 allocations not freed'
 status 143

@@ -79,9 +79,9 @@ it "cudatop: each line is as the schema says"
 replays cudatop --tree -jc "$bin/mem malloc 3 64 launch 7 copy 3 64 h2d"
 replays cudatop --gpu-time -jc "$bin/mem launch 7"
 program "$bin/nccl" 2 wait lost
-tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
+tool cudatop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
 echo >&3
-until_true grep -q '"calls_in_flight":[1-9]' "$tmp/out"
+sleep .2
 stop
 exec 3>&-
 kill -9 "$pid"

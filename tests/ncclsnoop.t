@@ -228,7 +228,7 @@ it "-m, --slower, -n, -T, -k and --folded select and show as they say"
 nccl '-jm 1k' '2 init allreduce 3 256 allreduce 2 255 destroy'
 json 6 '.size == 1024' \
 	6 true
-nccl '-jn 5' '2 init allreduce 30 1 destroy'
+nccl '-jn 5' '2 init allreduce 31 1 destroy'	# a recording ends with it
 json 5 '.type == "nccl"'	# calls in flight have objects, too
 nccl '-j --slower 20000000' '2 init allreduce 30 1 destroy'
 json 0 true

@@ -67,7 +67,7 @@ is_none() {
 		.nccl_rank == null and .nccl_nranks == null and .nccl_ns == null and has("nccl_ns")'
 }
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: a wait for an event: the last operation before it was recorded"
 	behind "--attach $kind" cudaEventSynchronize "$late allreduce 1 7 mark allreduce 1 11 event-sync"
 	is 7

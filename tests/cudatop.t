@@ -22,7 +22,7 @@ json 1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and 
 exec 3>&-
 wait "$pid"
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: a command's block has what it did until its end"
 	run cudatop --attach $kind -jc "$bin/mem launch 101 graph 13 copy 7 1000 h2d badlaunch 5"
 	status 0
@@ -37,7 +37,7 @@ replayed cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +HINT +CALL$'
 lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (-|launches|loads) +-$'
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
 	run cudatop --attach $kind -jc "$bin/mem launch 101 copy 7 1000 h2d badlaunch 5 exec '(' launch 13 exec '(' launch 3 ')' ')'"
 	json 1 '.launches == 101 and .copies == 7 and .errors == 5'

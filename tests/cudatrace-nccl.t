@@ -28,7 +28,7 @@ all_shown() {
 	json "$1" true
 }
 
-for kind in session ${LONG:+multi} inject; do
+for kind in session ${LONG:+multi inject}; do
 	it "--attach $kind: every argument of each function of the library, and what was stored"
 	trace "--attach $kind -je nccl" 1
 	status 0
@@ -169,7 +169,7 @@ mkdir "$public/lib"
 ${CC:-cc} -w -shared -fPIC -Wl,-soname,libnccl.so.2 -o "$public/lib/libnccl.so.2" "$tmp/calls.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib"
 ${CC:-cc} -w -o "$public/main" "$tmp/main.c" "$public/lib/libnccl.so.2" "$lib/libcudart.so.13" -Wl,-rpath,"$public/lib:$lib"
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: the calls of CUDA that NCCL makes are shown, too, and once"
 	run cudatrace --attach "$kind" -jc "$public/main"
 	json 5 '.func == "ncclAllReduce" and .error == "ncclUnhandledCudaError"'

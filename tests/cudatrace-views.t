@@ -125,7 +125,7 @@ silent
 unset SIM_LATENCY_US
 
 it "the first launch of each kernel is marked, and again when it was unloaded; -e jit has only these"
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	run cudatrace --attach $kind -e launch -c "$bin/mem launch 5 loop 2 '(' drvlaunch 3 ')' graph 2 launch 3 badlaunch 2"
 	lines 1 '^cudaLaunchKernel\(.* mem_kernel,.* = 0 \[first launch\]$'
 	lines 7 '^cudaLaunchKernel\(.* = 0$'
@@ -158,7 +158,7 @@ lines 1 '^cuLaunchKernel.* = 0 \[first launch seen\]$'
 lines 6 ' = 0$'
 
 it "NVRTC's compilations are in it, with options and errors"
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	run env SIM_NVRTC_US=20000 cudatrace --attach $kind -e jit -jc "$bin/compile 5 3"
 	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000'
 	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'

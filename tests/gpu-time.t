@@ -15,7 +15,7 @@ it "the library exports the function that the driver calls, and needs the C libr
 equal "$(nm -D --defined-only "$library" | awk '{ print $3 }')" InitializeInjection
 equal "$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | paste -sd' ')" libc.so.6
 
-for kind in session ${LONG:+multi} inject; do
+for kind in session ${LONG:+multi inject}; do
 	it "--attach $kind: how often and how long the kernels of a command run"
 	run cudalaunchtop --attach $kind --gpu-time -jc "$bin/mem launch 1009 launchex 13"
 	status 0
@@ -408,7 +408,7 @@ sites() {
 	jq -sc 'map(select(.gpu_runs > 0) | [.gpu_runs, .gpu_ns, .stack[0].sym]) | sort' "$tmp/out"
 }
 
-for kind in session ${LONG:+multi} inject; do
+for kind in session ${LONG:+multi inject}; do
 	it "--attach $kind: -k has the time of each call site; also if CUPTI cannot select functions"
 	for version in version=28 version=18; do
 		SIM_CUPTI=$version run cudalaunchtop --attach $kind --gpu-time -kjc "$bin/mem launch 1009 launchex 13 drvlaunch 101"

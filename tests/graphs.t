@@ -238,7 +238,7 @@ it "cudatrace --chrome: what is captured is not held"
 replayed cudatrace --chrome "$tmp/chrome" -c "$bin/graphs begin alloc 1024 end"
 equal "$(jq '[.. | objects | select(.ph? == "C") | .args | add] | max // 0' "$tmp/chrome")" 0
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: cudatrace marks calls that are captured, also if those that capture are not selected"
 	run cudatrace --attach $kind -e cudaLaunchKernel,cudaMemcpyAsync,cudaLaunchHostFunc -jc \
 		"$bin/graphs eager a 3 begin launch a 2 fork b 5 copy 7 100 call 1 end make replay 1 copy-beside 11 9 eager b 2"

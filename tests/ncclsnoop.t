@@ -36,7 +36,7 @@ done
 lines 23 ''
 silent
 
-for kind in session ${LONG:+multi perf} inject; do
+for kind in session ${LONG:+multi perf inject}; do
 	it "--attach $kind: each function once, also where one calls another"
 	nccl "--attach $kind -j" '3 init allreduce 7 1 reduce 2 11 broadcast 3 1 bcast 5 13 allgather 2 1 reducescatter 1 17 alltoall 3 1 gather 1 1 scatter 2 19 ring 3 23 destroy'
 	status 0

@@ -12,7 +12,7 @@ top() {
 	esac
 }
 
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	it "--attach $kind: operations, bytes and sizes of each rank, exactly"
 	top "--attach $kind -j" '3 init allreduce 101 100 bcast 7 1000 ring 13 50 bad 5 destroy'
 	status 0
@@ -76,7 +76,7 @@ json 0 '.complete or .behind != null or .met != 0'
 it "what is captured counts nothing, and each launch of its graph counts it"
 top -j '2 init capture 7 10 allreduce 3 10 destroy'
 json 2 '.total == 3 and .size == 120 and .replayed == 0'
-for kind in session inject; do
+for kind in session ${LONG:+inject}; do
 	top "-j --attach $kind" '2 init allreduce 3 10 graph 5 11 launch 7 sync destroy'
 	json 2 '.total == 108 and .replayed == 105 and .size == 4740 and .met == 38 and .behind == 0'
 done

@@ -343,7 +343,7 @@ exec 3>&-
 equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"
 
 own storm
-for kind in session multi ${LONG:+perf}; do
+for kind in session ${LONG:+multi perf}; do
 	it "-c with --attach $kind counts each call of 499 children alive at once, and does not stop those that follow many"
 	run cudamallocsnoop --attach "$kind" --layer runtime -jc "echo | $own alive 101 398 3 >$tmp/did"
 	status 0

@@ -133,7 +133,7 @@ equal "$(cat "$tmp/kept")" kept
 # each line: a tool, what two processes do, a number of the rows and theirs, how a line of text begins, or ends
 while IFS='|' read -r t one other filter n m line; do
 	it "$t -P has each process apart, and they add up"
-	run "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
+	replayed "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
 	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n" \
 		1 "($filter) == $m"
 	equal "$(jq "$filter as \$n | .pid" "$tmp/out" | sort -u | wc -l)" 2

@@ -61,19 +61,19 @@ equal "$(awk 'length($0) > 4096' "$tmp/out" | wc -l)" 0
 [ "$(cat "$tmp/err")" -lt 20000 ] || no "$(cat "$tmp/err") us"
 
 it "functions of a Rust program have their names in stacks as text, JSON and folded, and in profiles"
-run cudamallocsnoop -kjc "$bin/rust 3"
+replayed cudamallocsnoop -kjc "$bin/rust 3"
 json 3 '[.stack[].sym][:5] == ["app::has_no_hash(int)","core::fmt::pad","<app::Pool as app::Grow>::grow","app::leak","main"]'
-run cudaleak -qc "$bin/rust 3"
+replayed cudaleak -qc "$bin/rust 3"
 lines 1 '^        app::leak\+0x'
 lines 1 '^        <app::Pool as app::Grow>::grow\+0x'
 lines 0 '_R|_ZN|\$|17h'
-run cudaleak -q --folded -c "$bin/rust 3"
+replayed cudaleak -q --folded -c "$bin/rust 3"
 lines 1 ';app::leak;<app::Pool as app::Grow>::grow;core::fmt::pad;'
-run cudaleak -q --pprof "$tmp/pprof" -c "$bin/rust 3"
+replayed cudaleak -q --pprof "$tmp/pprof" -c "$bin/rust 3"
 zcat "$tmp/pprof" >"$tmp/out"
 lines 1 '<app::Pool as app::Grow>::grow'
 
 it "kernels of a Rust program have their names"
-run cudalaunchtop -jqc "$bin/launches called _RINvCs4fqI2P2rA04_3app4fillfE 3 called _ZN3app5scale17h0123456789abcdefE 5"
+replayed cudalaunchtop -jqc "$bin/launches called _RINvCs4fqI2P2rA04_3app4fillfE 3 called _ZN3app5scale17h0123456789abcdefE 5"
 json 1 '.kernel == "app::fill::<f32>" and .launches == 3'
 json 1 '.kernel == "app::scale" and .launches == 5'

@@ -45,7 +45,7 @@ it "a program without symbols, and one at any address, have as many frames"
 for options in '-ldflags -s' -buildmode=pie; do
 	# shellcheck disable=SC2086 # words
 	gocalls other $options
-	run cudaleak -jqc "$tmp/other main 3 goroutine 5"
+	replayed cudaleak -jqc "$tmp/other main 3 goroutine 5"
 	json 1 '.count == 3 and (.stack | length) == 9' \
 		1 '.count == 5 and (.stack | length) == 9' \
 		0 '.stack[] | select(.kind == "note" or .file == null)'
@@ -53,13 +53,13 @@ for options in '-ldflags -s' -buildmode=pie; do
 done
 
 it "many functions: the innermost 127 frames, and a note"
-run cudaleak -jqc "$tmp/gocalls deep 7 deep 211"
+replayed cudaleak -jqc "$tmp/gocalls deep 7 deep 211"
 json 1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) == 8 and .stack[-1].sym == "runtime.goexit.abi0"' \
 	1 '.count == 1 and ([.stack[] | select(.sym == "main.deeper")] | length) > 100 and .stack[-1].sym == "truncated: more than 127 frames"'
 says '1 call stack is incomplete: 1 truncated'
 
 it "a function of Go that C called ends with a note, and a thread of C lacks nothing"
-run cudaleak -jqc "$tmp/gocalls back 11 thread 13"
+replayed cudaleak -jqc "$tmp/gocalls back 11 thread 13"
 json 1 '.count == 11 and any(.stack[]; .sym | test("goBack$")) and .stack[-2].sym == "runtime.cgocallback.abi0" and
 	.stack[-1].sym == "Go frames lost: the callers of C that called Go"'
 # a compiler may unroll the loop

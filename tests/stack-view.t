@@ -136,7 +136,7 @@ lines 2 ''
 silent
 
 it "cudatrace --folded: nanoseconds by stack and function, with -o in the file"
-run env SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudatrace --folded --unwind fp -o "$tmp/o" \
+replayed SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudatrace --folded --unwind fp -o "$tmp/o" \
 	-c "$bin/mem malloc 3 4096 sync 2"
 status 0
 lines 0 ''

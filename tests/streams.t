@@ -59,7 +59,7 @@ in_streams launches 29 41
 json 1 '.stream == "default" and .launches == 5'
 
 it "a default stream is one of its process, and of its device"
-SIM_DEVICES=8 run cudalaunchtop --per-stream -qj -c "$bin/mem launch 3 setdevice 5 launch 7 fork '(' setdevice 5 launch 11 ')' join"
+replayed SIM_DEVICES=8 cudalaunchtop --per-stream -qj -c "$bin/mem launch 3 setdevice 5 launch 7 fork '(' setdevice 5 launch 11 ')' join"
 json 1 '.stream == "default" and .device == 0 and .launches == 3'
 json 1 '.stream == "default" and .device == 5 and .launches == 7'
 json 1 '.stream == "default" and .device == 5 and .launches == 11'
@@ -135,7 +135,7 @@ arrows
 	no "not 15 arrows between slices"
 
 it "--chrome: a thread's default stream and each device's are tracks of their own"
-SIM_DEVICES=8 run cudatrace --chrome "$tmp/trace.json" -- "$bin/mem" setdevice 3 launch 2 setdevice 5 launch 3 \
+replayed SIM_DEVICES=8 cudatrace --chrome "$tmp/trace.json" -- "$bin/mem" setdevice 3 launch 2 setdevice 5 launch 3 \
 	thread '(' use 2 launch 7 ')' thread '(' use 2 launch 11 ')' join
 [ "$(tracks '.args.name == "default stream, device 3"')" = 1 ] || no "no track of device 3"
 [ "$(tracks '.args.name == "default stream, device 5"')" = 1 ] || no "no track of device 5"

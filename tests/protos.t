@@ -192,17 +192,20 @@ line=$(grep -n ' cudaMalloc(' "$table" | cut -d: -f1)
 grep -qE "wrong.tbl:$line:.* error: .*CUDA_GROUP_memroy" "$tmp/err" ||
 	no "an unknown group is not reported in its line"
 
-it "arguments are where the compiler puts them, of all functions of the headers of CUDA and NCCL"
-if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ]; then
-	places "$machine" "${CC:-cc}" "${CXX:-c++}" ''
-	[ "$(wc -l <"$tmp/functions.inc")" -gt 900 ] || no "there are few functions"
-fi
+# the compiler takes 17 seconds for a program of all of them
+if long; then
+	it "arguments are where the compiler puts them, of all functions of the headers of CUDA and NCCL"
+	if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ]; then
+		places "$machine" "${CC:-cc}" "${CXX:-c++}" ''
+		[ "$(wc -l <"$tmp/functions.inc")" -gt 900 ] || no "there are few functions"
+	fi
 
-it "and where compilers for arm64 put them"
-if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ] &&
-	! without "cross compiler: g++-aarch64-linux-gnu" command -v aarch64-linux-gnu-g++ >/dev/null &&
-	! without "qemu-aarch64-static: qemu-user-static" command -v qemu-aarch64-static >/dev/null; then
-	places arm64 aarch64-linux-gnu-gcc "aarch64-linux-gnu-g++ -static" qemu-aarch64-static
+	it "and where compilers for arm64 put them"
+	if ! without "CUDA 13 in $CUDA" [ "${number:-0}" -ge 13000 ] &&
+		! without "cross compiler: g++-aarch64-linux-gnu" command -v aarch64-linux-gnu-g++ >/dev/null &&
+		! without "qemu-aarch64-static: qemu-user-static" command -v qemu-aarch64-static >/dev/null; then
+		places arm64 aarch64-linux-gnu-gcc "aarch64-linux-gnu-g++ -static" qemu-aarch64-static
+	fi
 fi
 
 it "every function that the libraries export is in the table: over 400, and over 500 of the driver"

@@ -457,9 +457,9 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 	f = (struct unwind_frame){ .pc = s->pc, .sp = s->sp, .fp = s->fp };
 	f.owner = p ? p->owner : 0;
 	to->piece.bytes = 0;
-	for (__u32 i = 0; i < STACK_NATIVE; i++) {
-		to->frames[i] = f.pc & FRAME_VALUE_MASK;
-		n = i + 1;
+	while (n < STACK_NATIVE) {
+		to->frames[n] = f.pc & FRAME_VALUE_MASK;
+		n++;
 		end = unwind_step(&f, to);
 		if (end)
 			break;

@@ -25,6 +25,9 @@ wrong() {
 	grep -qE "error: .*$2" "$tmp/err" || no "'$1' is not reported as '$2': $(head -c 300 "$tmp/err")"
 }
 
+# of the script that checks
+long || leave
+
 it "a wrong place, size, value, number of parameters or version is found"
 if there; then
 	wrong 's/int32_t grid\[3\], block\[3\];/int32_t block[3], grid[3];/' 'grid\[0\]'
@@ -40,7 +43,6 @@ if there; then
 	wrong 's/CUPTI_OLDEST = CUPTI_11_8/CUPTI_OLDEST = CUPTI_13_5/' 'version outside'
 fi
 
-long || leave
 it "it agrees with the newest CUPTI of each CUDA from 11.8 on"
 if there --wheels; then
 	if [ "$rc" != 0 ] && grep -q 'pip cannot download it' "$tmp/err" && ! grep -q differs "$tmp/out"; then

@@ -186,6 +186,52 @@ grep '^cuda_last_launch_timestamp_seconds' "$tmp/out" | awk -v t="$then" '{ exit
 	no "it is not $then"
 go
 
+it "errors of functions that are probed for nothing else, too, each call once, in forked children, too"
+cat >"$tmp/errors.c" <<'END'
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	cudaStream_t s;
+	cudaGraph_t g;
+	CUcontext c;
+	void *p;
+
+	cudaStreamCreate(&s);
+	cuInit(0);
+	cudaMalloc(&p, 4096);
+	cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
+	cudaStreamEndCapture(s, &g);
+	for (int i = 0; i < 3; i++)
+		cuDevicePrimaryCtxRetain(&c, 0);
+	for (int i = 0; i < 5; i++)
+		cuMemAddressFree(0, 4096);
+	if (!fork()) {
+		for (int i = 0; i < 7; i++)
+			cuInit(0);
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+END
+chmod 755 "$tmp"
+$CC -I"${CUDA:-/usr/local/cuda}/include" -o "$tmp/errors" "$tmp/errors.c" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib"
+fail=SIM_FAIL='cuStreamEndCapture:1=901,cuDevicePrimaryCtxRetain:2=2,cuDevicePrimaryCtxRetain:3=2,cuMemAlloc_v2:1=2,cuMemAddressFree:*=999'$(printf ',cuInit:%d=3' 3 4 5 6 7 8 9)
+for kind in $command_kinds; do
+	run env "$fail" cudaexporter --attach $kind --once -c "$tmp/errors"
+	is 1 '^cuda_errors_total.*function="cudaMalloc",error="cudaErrorMemoryAllocation"'
+	is 1 '^cuda_errors_total.*function="cudaStreamEndCapture",error="cudaErrorStreamCaptureInvalidated"'
+	is 2 '^cuda_errors_total.*function="cuDevicePrimaryCtxRetain",error="CUDA_ERROR_OUT_OF_MEMORY"'
+	is 5 '^cuda_errors_total.*function="cuMemAddressFree",error="CUDA_ERROR_UNKNOWN"'
+	is 7 '^cuda_errors_total.*function="cuInit",error="CUDA_ERROR_NOT_INITIALIZED"'
+	is 16 '^cuda_errors_total'
+done
+run env "$fail" cudatop -jb 100 -c "$tmp/errors"
+sum 16 'select(.type == "process").errors'
+
 it "of more than 64 kinds of errors the rest are one"
 # failing FROM TO: a word of the environment by which calls fail with these codes
 failing() {

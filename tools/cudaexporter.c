@@ -20,6 +20,7 @@
 #include "cli/value.h"
 #include "cudaexporter/web.h"
 #include "model/inflight.h"
+#include "probe/probe_source.h"
 #include "session/tool.h"
 #include "view/kernel_names.h"
 #include "cudaexporter.skel.h"
@@ -60,6 +61,7 @@ struct app {
 	unsigned long long written;
 	long calm_ms;		/* the tick while no record arrives; 0: as always */
 	struct session session;
+	struct probe_source source;
 	struct event_loop events;
 	struct cudaexporter_bpf *skel;
 };
@@ -95,6 +97,8 @@ static void check_gpu_time(struct app *app)
 static void check_nccl(struct app *app)
 {
 	app->session.probes.return_classes = NCCL_RETURN_CLASSES;
+	app->session.probes.errors = true;
+	app->source = cuda_error_source();
 	if (app->exporter.nccl.most)
 		app->classes |= NCCL_CLASSES & ~(1u << CUDA_GROUP);
 }
@@ -285,6 +289,7 @@ static void *open_skel(void *ctx)
 	if (!app->skel)
 		return NULL;
 	app->skel->rodata->export_functions = app->functions;
+	app->skel->rodata->export_all_errors = true;
 	app->skel->rodata->export_off_cpu = app->off_cpu;
 	app->skel->rodata->export_nccl = app->exporter.nccl.most;
 	app->skel->rodata->overhead_wanted = probe_budget_wanted(&app->session.probes, &app->overhead);
@@ -438,7 +443,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .session = &app.session, .events = &app.events, .classes = &app.classes,
+		.usage = &usage, .opts = opts, .session = &app.session, .events = &app.events, .source = &app.source, .classes = &app.classes,
 		.stacks = &app.exporter.profiles.wanted, .devices = true, .ctx = &app, .check = check, .prepare = prepare, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

@@ -23,6 +23,7 @@
 #include "model/launches.h"
 #include "model/probe_budget.h"
 #include "session/live.h"
+#include "probe/probe_source.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
@@ -140,6 +141,7 @@ struct top {
 	struct top_view screen;
 	struct live_table live;
 	unsigned classes;
+	struct probe_source source;
 	struct session session;
 	struct event_loop events;
 	struct cudatop_bpf *skel;
@@ -488,6 +490,8 @@ static void check(void *ctx)
 	if (t->sample)
 		gpu_time_sample(&t->gpu, t->sample);
 	t->session.probes.return_classes = NCCL_RETURN_CLASSES;
+	t->session.probes.errors = true;
+	t->source = cuda_error_source();
 	if (!value_percent(t->max_overhead, &t->overhead))
 		usage_error("--max-overhead %s: expected a percentage of a core, as 1%%, or off", t->max_overhead);
 }
@@ -500,6 +504,7 @@ static void *open_skel(void *ctx)
 	if (!t->skel)
 		return NULL;
 	t->skel->rodata->export_nccl = true;
+	t->skel->rodata->export_all_errors = true;
 	t->skel->rodata->export_kernels = t->kernels;
 	t->session.probes.outermost_classes = t->kernels ? 0 : 1 << CUDA_LAUNCH;
 	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
@@ -635,7 +640,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session, .events = &top.events,
-		.classes = &top.classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
+		.source = &top.source, .classes = &top.classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};
 

@@ -224,6 +224,11 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 #define CUDA_BESIDE_LEAVE(ctx, t) ((void)0)
 #endif
 
+/* A tool that sees each entry first defines it: true if the return is wanted, whatever the function is probed for. */
+#ifndef CUDA_ENTERS
+#define CUDA_ENTERS(ctx, t) false
+#endif
+
 /* A tool that measures its overhead defines these, for the beginning and the end of each program. */
 #ifndef CUDA_HIT
 #define CUDA_HIT(t) ((void)(t))
@@ -246,8 +251,10 @@ SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 	struct thread *t = thread_at(ctx);					\
 	bool device;								\
 										\
-	if (t)									\
+	if (t) {								\
 		CUDA_HIT(t);							\
+		(void)CUDA_ENTERS(ctx, t);					\
+	}									\
 	if (t && !CUDA_USDT_ENTER(ctx, t) && !entered_for_device(ctx, t, &device))	\
 		enter(ctx, t);							\
 	if (t)									\
@@ -274,6 +281,7 @@ APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
 {										\
 	const __u64 sp = t->call.sp, place = t->device.place;			\
 	const __u32 on = t->device.device;					\
+	const bool wanted = CUDA_ENTERS(ctx, t);				\
 	bool device;								\
 										\
 	if (!entered_for_device(ctx, t, &device))				\
@@ -281,7 +289,7 @@ APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
 	if (t->call.sp != sp || sp == PT_REGS_SP(ctx))				\
 		call_show(t);							\
 	device_show_changed(t, place, on);					\
-	return !device;								\
+	return !device && !wanted;						\
 }										\
 APART int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
 {										\

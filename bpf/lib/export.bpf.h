@@ -20,6 +20,7 @@ struct call_data {
 #define CUDA_BESIDE_ENDS(ctx, t) export_beside_ends(ctx, t)
 #define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #define FRAMES 4
+#include "lib/failing.bpf.h"
 #include "lib/kernel_calls.bpf.h"
 #include "lib/layers.bpf.h"
 #include "lib/loads.bpf.h"
@@ -36,6 +37,7 @@ struct thread_data {
 	struct kernel_calls kernels;
 	struct nccl_call nccl;
 	struct load_call load;
+	struct failing_call failing;
 	__u64 inside;		/* the driver's function that the launch in flight has launched */
 	__u64 capture;		/* that the call in flight is part of; 0: none */
 	__u64 reported;		/* the program that was reported to user space */
@@ -56,6 +58,8 @@ static __always_inline bool export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
 					   struct inflight_call *to);
 #define INFLIGHT_TAKE export_inflight
+static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t);
+#define CUDA_ENTERS(ctx, t) export_enters(ctx, t)
 #define CUDA_HIT(t) overhead_begins(&(t)->data.overhead)
 #define CUDA_HIT_ENDS(t) overhead_ends(&(t)->data.overhead)
 #include "lib/memory_call.bpf.h"
@@ -71,6 +75,36 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
 const volatile bool export_nccl;
+
+/* Set by the tool: the probes are those of cuda_error_source. */
+const volatile bool export_all_errors;
+
+/* Their calls are followed to their returns. */
+#define EXPORT_FOLLOWED (1u << CUDA_ALLOC | 1u << CUDA_FREE | 1u << CUDA_MAP | 1u << CUDA_UNMAP | 1u << CUDA_RESET |	\
+			 1u << CUDA_COPY | 1u << CUDA_LAUNCH | 1u << CUDA_SYNC | 1u << CUDA_LOAD |			\
+			 1u << CUDA_OPERATION | 1u << CUDA_COMM | 1u << CUDA_GROUP | 1u << CUDA_ASK)
+
+static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
+{
+	return export_all_errors && task_wanted() && failing_enter(ctx, &t->data.failing, EXPORT_FOLLOWED, t->call.sp);
+}
+
+/* A failed call inside of another one counts as that, which returns its error. */
+static __always_inline void export_call_failed(const struct thread *t, const struct export_key *key, __u64 id, int ret)
+{
+	if (!failing_inside(t->call.sp, t->data.failing.sp))
+		export_failed(key, id, ret);
+}
+
+static __always_inline void failing_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct export_key key = {};
+	int ret = PT_REGS_RC(ctx);
+
+	t->data.failing.sp = 0;
+	if (ret && export_known(t, &t->data.reported, &key))
+		export_count_error(key.program, key.pid, t->data.failing.id, ret);
+}
 
 /* Bounds a call's size: programs can pass any number, and sums are shared. */
 static __always_inline __u64 export_bytes(__u64 n)
@@ -111,7 +145,7 @@ static __always_inline void operation_leave(struct pt_regs *ctx, struct thread *
 
 static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	return kernel_call_ends(ctx, &t->data.kernels) || load_ends(ctx, &t->data.load) ||
+	return kernel_call_ends(ctx, &t->data.kernels) || load_ends(ctx, &t->data.load) || failing_ends(ctx, &t->data.failing) ||
 	       (export_nccl && nccl_call_ends(ctx, &t->data.nccl));
 }
 
@@ -121,6 +155,8 @@ APART void export_beside_leave(struct pt_regs *ctx, struct thread *t)
 {
 	if (load_ends(ctx, &t->data.load))
 		count_load(t);
+	if (failing_ends(ctx, &t->data.failing))
+		failing_leave(ctx, t);
 	if (export_nccl && nccl_call_ends(ctx, &t->data.nccl))
 		operation_leave(ctx, t);
 	else
@@ -175,6 +211,8 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 		return export_operation_enter(ctx, t);
 	if (is_beside(ctx))
 		return export_beside_enter(ctx, t);
+	if (!(EXPORT_FOLLOWED & 1u << cuda_classes[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)]))
+		return task_wanted() && load_enter(ctx, &t->data.load);
 	if (!call_enter(ctx, t, &id))
 		return task_wanted() && load_enter(ctx, &t->data.load);
 	t->data.capture = capture_now(t, id);
@@ -358,7 +396,7 @@ APART void export_other_leave(struct pt_regs *ctx, struct thread *t, struct expo
 	int ret = PT_REGS_RC(ctx);
 
 	if (ret)
-		export_failed(key, id, ret);
+		export_call_failed(t, key, id, ret);
 	else if (t->data.capture)
 		export_captured(t, class);
 	else if (class == CUDA_COPY)
@@ -388,7 +426,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (class != CUDA_LAUNCH) {
 			export_other_leave(ctx, t, &key, id, now);
 		} else if (ret) {
-			export_failed(&key, id, ret);
+			export_call_failed(t, &key, id, ret);
 		} else {
 			count_launch(ctx, t, &key, id, true);
 			export_recovered(&key);
@@ -450,6 +488,7 @@ static __always_inline void export_dropped(struct thread *t)
 	calls_dropped(t);
 	t->data.nccl.call.sp = 0;
 	t->data.load.sp = 0;
+	t->data.failing.sp = 0;
 }
 
 PROCESS_PROGRAMS(export_dropped)

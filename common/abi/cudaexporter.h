@@ -73,7 +73,7 @@ struct export_exemplar {
 struct export_error {
 	unsigned long long program;
 	unsigned int pid;
-	unsigned int id;		/* enum cuda_id */
+	unsigned int id;		/* of cuda_error_source() */
 	int ret;
 	unsigned int unused;
 };

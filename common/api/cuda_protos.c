@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "api/cuda_protos.h"
@@ -102,6 +103,29 @@ int cuda_proto_words(const char *symbol)
 		if (!strcmp(o->name, symbol) && words(o) > most)
 			most = words(o);
 	return most;
+}
+
+static const char *const chatter[] = {
+	"__cuda*", "cudaGetDevice", "cudaGetDeviceFlags", "cudaDeviceGetAttribute",
+	"cuDeviceGetAttribute", "cuDeviceGet", "cuCtxGet*", "cuCtxPushCurrent*", "cuCtxPopCurrent*",
+	"cuCtxSetCurrent", "cuDevicePrimaryCtxGetState", "cudaPointerGetAttributes",
+	"cuPointerGetAttribute*", "cudaFuncGetAttributes", "cuFuncGetAttribute",
+	"cudaStreamIsCapturing*", "cuStreamIsCapturing*", "cudaStreamGetCaptureInfo*",
+	"cuStreamGetCaptureInfo*", "cudaThreadExchangeStreamCaptureMode",
+	"cuThreadExchangeStreamCaptureMode", "cudaGetDriverEntryPoint*", "cuGetProcAddress*",
+	"cudaGetExportTable", "cuGetExportTable", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
+	"cuDriverGetVersion",
+	"ncclGetVersion", "ncclCommCount", "ncclCommCuDevice", "ncclCommUserRank", "ncclParam*",
+};
+
+bool cuda_proto_is_chatter(const struct cuda_proto *p)
+{
+	if (p->group == CUDA_GROUP_internal || p->group == CUDA_GROUP_error || p->group == CUDA_GROUP_occupancy)
+		return true;
+	for (int i = 0; i < ARRAY_SIZE(chatter); i++)
+		if (!fnmatch(chatter[i], p->name, 0))
+			return true;
+	return false;
 }
 
 static int compare_type(const void *name, const void *type)

@@ -87,6 +87,9 @@ const struct cuda_proto *cuda_proto_in(int id, int version);
  * header has it. */
 int cuda_proto_words(const char *symbol);
 
+/* Return true if its calls are frequent, without side effects, and mostly made by libraries. */
+bool cuda_proto_is_chatter(const struct cuda_proto *p);
+
 struct cuda_enum {
 	const char *type;
 	int n;

@@ -26,7 +26,7 @@ void export_maps_open(struct export_maps *m)
 
 bool export_is_failure(const struct export_error *e)
 {
-	return e->id < CUDA_ID_MAX && e->ret != ERROR_NOT_READY;
+	return e->id < EXPORT_STICKY && e->ret != ERROR_NOT_READY;
 }
 
 static void read_slots(struct export_maps *m, const struct export_reader *r)

@@ -39,4 +39,12 @@ struct probe_source {
  * must not be seen before its free can be, so allocations are probed last. */
 extern const struct probe_source cuda_probe_source;
 
+/* Returns the same functions with the same ids, and with p->errors also those of the runtime and the driver that the classes do not
+ * have, as helpers with return probes.  CUDA_ID_MAX + n is the id of cuda_protos[n], where cuda_fns[] has no such function.
+ * Not those that programs may call for each launch, and none with perf events, where each would need links of its own. */
+struct probe_source cuda_error_source(void);
+
+/* Returns the name of one, and its library; NULL: there is none with this id. */
+const char *cuda_error_function(unsigned id, enum cuda_lib *lib);
+
 #endif

@@ -25,6 +25,7 @@ struct probes {
 	const struct probe_source *source;
 	/* masks, for cuda_probe_source; late_classes: attached in a process once uprobes_late() is called for it */
 	unsigned classes, return_classes, helper_classes, detachable_classes, late_classes, outermost_classes;
+	bool errors;		/* for cuda_error_source: also functions of which only errors matter */
 	bool sheds;		/* kernel launches toggle in both layers: see uprobes_shed() */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */

@@ -293,7 +293,7 @@ static void set_callbacks(struct session *t)
 
 void session_choose_functions(struct session *t, const struct probe_source *source, unsigned classes)
 {
-	t->probes.classes = source ? 0 : classes;
+	t->probes.classes = classes;
 	t->probes.source = source ?: &cuda_probe_source;
 }
 

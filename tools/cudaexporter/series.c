@@ -10,6 +10,7 @@
 #include "cudaexporter/series.h"
 #include "model/graphs.h"
 #include "model/memory.h"
+#include "probe/probe_source.h"
 
 /* METRIC_INFO: a gauge that is always 1 and exists for its labels. */
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_INFO };
@@ -69,12 +70,15 @@ static void print_error(FILE *f, enum cuda_lib lib, int code)
 
 static void print_call(FILE *f, const struct metric_labels *l)
 {
-	if (l->a >= CUDA_ID_MAX) {
+	enum cuda_lib lib;
+	const char *name = cuda_error_function(l->a, &lib);
+
+	if (!name) {
 		fputs("function=\"other\",error=\"other\"", f);
 		return;
 	}
-	fprintf(f, "function=\"%s\",", cuda_fns[l->a].name);
-	print_error(f, cuda_fns[l->a].lib, l->b);
+	fprintf(f, "function=\"%s\",", name);
+	print_error(f, lib, l->b);
 }
 
 /* device="0",memory="pool": without the labels of the label set. */

@@ -16,6 +16,7 @@
 #include "cudatop/detail.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
+#include "probe/probe_source.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 
@@ -161,9 +162,12 @@ static void set_parts(struct detail_view *d, struct top_detail *of)
 	}
 	for (unsigned i = 0; i < of->nerrors; i++) {
 		const struct top_error *e = &of->errors[i];
+		enum cuda_lib lib;
+		const char *name = cuda_error_function(e->id, &lib);
 		char number[CUDA_ERR_NUMBER];
 
-		line(d, "  errors     %-33s %12llu %s", cuda_fns[e->id].name, e->n, cuda_err_text(cuda_fns[e->id].lib, e->ret, number));
+		if (name)
+			line(d, "  errors     %-33s %12llu %s", name, e->n, cuda_err_text(lib, e->ret, number));
 	}
 }
 

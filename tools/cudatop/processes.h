@@ -32,7 +32,7 @@ struct top_part {
 };
 
 struct top_error {
-	unsigned id;			/* enum cuda_id */
+	unsigned id;			/* of cuda_error_source() */
 	int ret;
 	unsigned long long n;
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <fnmatch.h>
 #include <string.h>
 #include "api/cuda_protos.h"
 #include "api/match.h"
@@ -12,31 +11,6 @@
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
 #include "probe/probes.h"
-
-/* Frequent calls without side effects, mostly made by libraries. */
-static const char *const chatter[] = {
-	"__cuda*", "cudaGetDevice", "cudaGetDeviceFlags", "cudaDeviceGetAttribute",
-	"cuDeviceGetAttribute", "cuDeviceGet", "cuCtxGet*", "cuCtxPushCurrent*", "cuCtxPopCurrent*",
-	"cuCtxSetCurrent", "cuDevicePrimaryCtxGetState", "cudaPointerGetAttributes",
-	"cuPointerGetAttribute*", "cudaFuncGetAttributes", "cuFuncGetAttribute",
-	"cudaStreamIsCapturing*", "cuStreamIsCapturing*", "cudaStreamGetCaptureInfo*",
-	"cuStreamGetCaptureInfo*", "cudaThreadExchangeStreamCaptureMode",
-	"cuThreadExchangeStreamCaptureMode", "cudaGetDriverEntryPoint*", "cuGetProcAddress*",
-	"cudaGetExportTable", "cuGetExportTable", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
-	"cuDriverGetVersion",
-	"ncclGetVersion", "ncclCommCount", "ncclCommCuDevice", "ncclCommUserRank", "ncclParam*",
-};
-
-static bool by_default(const struct cuda_proto *p)
-{
-	if (p->group == CUDA_GROUP_internal || p->group == CUDA_GROUP_error ||
-	    p->group == CUDA_GROUP_occupancy)
-		return false;
-	for (size_t i = 0; i < sizeof(chatter) / sizeof(*chatter); i++)
-		if (!fnmatch(chatter[i], p->name, 0))
-			return false;
-	return true;
-}
 
 static const char *const groups[] = {
 #define X(name) #name,
@@ -89,7 +63,7 @@ static bool matches(const char *word, const struct cuda_proto *p, int group)
 	if (!strcmp(word, "all"))
 		return true;
 	if (!strcmp(word, "default"))
-		return by_default(p);
+		return !cuda_proto_is_chatter(p);
 	if (!strcmp(word, "nccl"))
 		return p->lib == CUDA_NCCL;
 	if (!strcmp(word, "jit"))

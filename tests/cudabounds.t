@@ -32,6 +32,11 @@ lines 1 '^\[[0-9:]{8}\] 2 accesses of warps checked, 3 of lanes outside of all a
 lines 1 '^ +3  copy: ld\.global\.u32, lanes\.cu:11$'
 lines 1 '^ +4 bytes at 0x[0-9a-f]+: 0 bytes behind the end of 116 bytes at 0x[0-9a-f]+; block 0, warp 0, 3 lanes$'
 
+it "a kernel that faults ends the readings: nothing is said to be inside, and what finds the access is named"
+run env SIM_KERNELS=1 SIM_FAIL=cuMemcpyDtoHAsync_v2:1=700 cudabounds -q -- "$lanes" over 1 1 32 3
+lines 1 '^\[[0-9:]{8}\] 0 accesses of warps checked, 0 of lanes outside of all allocations, and others that could not be read$'
+says '1 reading failed: device 0: CUDA_ERROR_ILLEGAL_ADDRESS, a kernel faulted: not known since the last reading (compute-sanitizer names the access, cudatrace -x the launches)'
+
 it "memory that was freed is known no longer, that of its next owner is"
 on -- "$lanes" over 3 5 64 11 copy 3 5 64 1 over 3 5 64 13
 json 1 '.kernel == "copy" and .kind == "load" and .checked == 90 and .outside == 3 * 11 + 3 * 13'

@@ -253,8 +253,9 @@ static void report(void *ctx)
 	if (n)
 		qsort(totals, n, sizeof(*totals), by_outside);
 	if (!out_is_json())
-		printf("[%s] %llu access%s of warps checked, %llu of lanes outside of all allocations\n%s", out_clock(),
-		       checked, checked == 1 ? "" : "es", outside, outside ? "     LANES  PLACE\n" : "");
+		printf("[%s] %llu access%s of warps checked, %llu of lanes outside of all allocations%s\n%s", out_clock(),
+		       checked, checked == 1 ? "" : "es", outside, p->modules.failure ? ", and others that could not be read" : "",
+		       outside ? "     LANES  PLACE\n" : "");
 	for (size_t i = 0; i < n; i++)
 		show(p, &totals[i]);
 	out_line_end();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "abi/cuda_sticky.h"
 #include "gpuprobe/instance.h"
 
 /* Stops reading a context, and reports why. */
@@ -11,14 +12,15 @@ static void give_up(struct reader *reader, CUresult error, unsigned readings)
 {
 	const struct driver *d = reader->state->driver;
 	const char *name = NULL;
-	char why[128];
+	char why[192];
 
 	reader->context->dead = true;
 	if (error == CUDA_ERROR_DEINITIALIZED)
 		return;		/* the process ends */
 	if (!d->cuGetErrorName || d->cuGetErrorName(error, &name) || !name)
 		name = "an unknown error";
-	snprintf(why, sizeof(why), "device %d: %s", reader->context->device, name);
+	snprintf(why, sizeof(why), "device %d: %s%s", reader->context->device, name, !cuda_error_is_sticky(error) ? "" :
+		 ", a kernel faulted: not known since the last reading (compute-sanitizer names the access, cudatrace -x the launches)");
 	link_lost(&reader->state->link, 0, readings, why);
 }
 

@@ -92,7 +92,8 @@ function argument(text, number,   role, out, size, at, pos, reference) {
 
 function attribute(text,   key, value) {
 	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
-	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
+	if (key == "handle" && (key, value) in words) set("memory", "CUDA_" toupper(value) "_HANDLE")
+	else if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
 	else if (key ~ /^(elem|kind_at|src_at|dst_at|from_at|to_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
 	else if (text ~ /^(anywhere|async|cooperative|counted|loads|nowhere|waits)$/) set(text, 1)
 	else if (text ~ /^unused=[a-z-]+$/) unused = 1
@@ -126,12 +127,13 @@ function variant(name, suffix,   plain, form) {
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
 	read_places("common/api/cuda_protos.tbl")
-	list("alloc free map unmap reset ctx stream pools copy set prefetch launch sync name wait graph event query operation comm group ask load limit", classes)
+	list("alloc free map unmap reset ctx stream pools copy set prefetch launch sync name wait graph event query operation comm group ask load limit handle", classes)
 	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
 	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]
 	split("push pop keep gone", w); for (i in w) words["stack", w[i]]
 	split("device managed host array pool vmm ipc tensor code", w); for (i in w) words["memory", w[i]]
+	split("stream event graph exec context texture surface mempool", w); for (i in w) words["handle", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
 	for (i = 1; i <= n; i++) { split(w[i], f, ":"); words["shape", f[1]]; needs[f[1]] = f[2] }
@@ -164,6 +166,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 	n_needs = split(shape, w, ",")
 	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape requires '" w[i] "'")
 	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
+	if ($2 == "handle" && !((NR, "memory") in given)) fail("handle= is missing")
 	if ($2 ~ /^(graph|event|group)$/ && !((NR, "op") in given)) fail("op= is missing")
 	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
 	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)

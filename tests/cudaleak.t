@@ -775,6 +775,130 @@ if long; then
 	fi
 fi
 
+# ---- handles
+
+for runtime in libcudart.so.13 libcudart_static.a; do
+	$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 tests/workloads/handles.c "$lib/$runtime" "$lib/libcuda.so.1" -pthread -ldl \
+		-Wl,-rpath,"$lib" -o "$tmp/handles-${runtime#*.}"
+done
+made='stream 7 event 11 graph 3 exec 5 capture 2 array 3 texture 5 surface 7 mempool 3 drvstream 5 drvevent 2 drvgraph 3 drvexec 2
+drvtexture 2 module 7 context 3 fails 5'
+made=$(echo "$made" | tr '\n' ' ')
+destroyed='-stream 7 -event 11 -exec 5 -graph 3 -capture 2 -texture 5 -surface 7 -array 3 -mempool 3 -drvstream 5 -drvevent 2
+-drvexec 2 -drvgraph 3 -drvtexture 2 -module 7 -context 3'
+destroyed=$(echo "$destroyed" | tr '\n' ' ')
+# held KIND N DEVICE: handles of a kind
+held() { json 1 ".kind == \"$1\" and .count == $2 and .device == $3"; }
+
+for kind in $command_kinds; do
+	for program in handles-so.13 handles-a; do
+		[ "$kind$program" != injecthandles-a ] || continue	# its runtime is not seen
+		it "handles of each kind, of both layers, are held until they are destroyed; failed calls make none: $kind, $program"
+		run cudaleak --attach "$kind" --handles -jCc "$tmp/$program $made"
+		held stream 13 0
+		held event 13 0
+		held graph 8 0
+		held exec 7 0
+		held array 3 0
+		held texture 7 0
+		held surface 7 0
+		held module 7 0
+		held mempool 3 1
+		held context 3 1
+		json 10 '.type == "handles" and .at == "exit" and .complete'
+		json 10 true
+		silent
+		run cudaleak --attach "$kind" --handles -jCc "$tmp/$program $made $destroyed"
+		held stream 1 0		# that which captured
+		json 1 true
+	done
+done
+
+it "a context that is destroyed takes its streams, modules and arrays along, a device's reset not its graphs and pools"
+run cudaleak --handles -jCc "$tmp/handles-so.13 stream 2 enter 1 drvstream 5 module 3 array 2 -enter 1 event 3 graph 2 mempool 5"
+held stream 2 0
+held event 3 0
+held graph 2 0
+held mempool 5 1
+json 4 true
+run cudaleak --handles -jCc "$tmp/handles-so.13 stream 5 event 3 graph 2 mempool 5 array 7 reset 0 stream 3"
+held stream 3 0
+held graph 2 0
+held mempool 5 1
+json 3 true
+
+it "handles have the device that was current, and --device chooses"
+run cudaleak --handles --device 1 -jCc "$tmp/handles-so.13 stream 2 on 1 stream 3 event 5 on 0 event 7"
+held stream 3 1
+held event 5 1
+json 2 true
+
+it "handles are grouped by stack, as text; --growth counts them"
+replayed cudaleak --handles -c "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
+lines 1 ' at exit: 16 handles not destroyed$'
+lines 1 '^    11 events, oldest [0-9.]+ .?s$'
+lines 1 '^    5 streams, oldest [0-9.]+ .?s$'
+lines 1 '^        make_stream\+0x'
+lines 1 '^        make_drvevent\+0x'
+silent
+replayed cudaleak --handles --growth -c "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
+lines 1 ' at exit: 16 handles held, 16 more than [0-9.]+ .?s before, peak 18$'
+lines 1 '^    \+11 events, \+[0-9.]+/s: now 11$'
+lines 1 '^    \+5 streams, \+[0-9.]+/s: now 5$'
+lines 1 '^        make_stream\+0x'
+replayed cudaleak --handles --growth -jc "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
+json 1 '.type == "handles" and .kind == "stream" and .growth_count == 5 and .count == 5 and .peak_count == 7 and .since > 0'
+json 1 '.kind == "event" and .growth_count == 11 and .growth_per_s > 11 and .stack[0].sym == "make_drvevent"'
+replayed cudaleak --handles -c "$tmp/handles-so.13 stream 7 -stream 7"
+lines 1 ': 0 handles not destroyed$'
+
+it "--each shows each handle, with the function that made it"
+replayed cudaleak --handles -aCc "$tmp/handles-so.13 stream 2 drvstream 3"
+lines 2 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaStreamCreate in thread [0-9]+$'
+lines 3 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cuStreamCreate in thread [0-9]+$'
+replayed cudaleak --handles -ajCc "$tmp/handles-so.13 stream 2 drvstream 3"
+json 5 '.count == 1 and (.handle | startswith("0x")) and .tid == .pid'
+json 3 '.func == "cuStreamCreate"'
+
+it "flame graphs and profiles have numbers of handles"
+replayed cudaleak --handles --folded -c "$tmp/handles-so.13 stream 7 drvevent 11"
+lines 1 ';make_stream;\[stream\] 7$'
+lines 1 ';make_drvevent;\[event\] 11$'
+replayed cudaleak --handles --pprof "$tmp/handles.pb.gz" -c "$tmp/handles-so.13 stream 7 drvevent 11"
+status 0
+[ "$(gunzip <"$tmp/handles.pb.gz" | grep -ac 'handles')" -gt 0 ] || no "the profile has no handles"
+
+it "handles that were there before tracing are unknown, and so are calls that destroy them"
+program "$tmp/handles-so.13" stream 5 wait 1 -stream 3 event 7 wait 1
+tool cudaleak --handles -Cp "$pid"
+printf '\n\n' >&3
+wait "$tracer"
+exec 3>&-
+lines 1 ' at exit: 7 handles not destroyed; handles before [0-9:]{8} are unknown$'
+lines 1 '^    3 calls that destroyed handles made before [0-9:]{8}$'
+
+it "--handles excludes what is about bytes"
+for o in --account --tensors '--min-size 1' '--max-size 7' '--sample 3' "--chrome $tmp/x"; do
+	# shellcheck disable=SC2086 # words
+	fails 2 '--handles cannot be combined with' cudaleak --handles $o
+done
+
+it "on a terminal: handles held and growing, without bytes"
+if $it_has_tmux; then
+	program "$tmp/handles-so.13" wait 1 stream 7 event 11 -event 2 wait 2
+	screen 120 20 "$O/cudaleak --handles -p $pid"
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +OLDEST HANDLE  STACK *$'
+	echo >&3
+	on_screen '^[0-9]+ +handles-so\.13 +9 +11 +[0-9.+]+ +[0-9.]+ .?s event   < make_event'
+	lines 1 ' 16 handles held, '
+	lines 1 ' 7 +7 +[0-9.+]+ +[0-9.]+ .?s stream  < make_stream'
+	term send-keys q
+	exec 3>&-
+	term kill-server
+else
+	skip "no tmux here"
+fi
+
 # ---- What takes seconds
 
 long || leave

@@ -108,6 +108,7 @@ of ncclhang
 it "cudaleak: each line is as the schema says"
 words="malloc 7 64 fork '(' free 3 ')' join"
 for lists in '' -a '-C -s 2' '--growth --lines'; do replays cudaleak -j $lists -c "$bin/mem $words"; done
+for lists in '' -a --growth; do replays cudaleak -j --handles $lists -c "$bin/mem streams 3"; done
 replays cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
 prints cudaleak -j --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0

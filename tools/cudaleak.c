@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudaleak - show what CUDA memory is allocated and not freed, by call stack */
+/* cudaleak - show what CUDA memory or handles are not freed, by call stack */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,12 +35,17 @@ static const struct usage usage = {
 	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
 	"  cudaleak --growth -p 181 1m 2       # growth within a minute\n"
 	"  cudaleak --account -p 181           # which libraries hold how much\n"
+	"  cudaleak --handles -p 181 5         # streams, events, modules, graphs ...\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n"
 	"  cudaleak --pprof held.pb.gz -c ./train # for go tool pprof\n",
 };
 
 static const struct profile_kind held = {
 	.values = { { "held", "bytes" }, { "allocations", "count" } }, .leaf = "memory",
+};
+
+static const struct profile_kind handles = {
+	.values = { { "handles", "count" } }, .leaf = "kind",
 };
 
 /* A larger factor only multiplies chance, and could overflow the estimates. */
@@ -121,11 +126,13 @@ static bool report_preexisting(struct leak *l)
 
 static void print_nothing(const struct leak *l)
 {
-	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
-	       plural(l->allocs), l->frees, plural(l->frees),
+	const char *allocation = l->memory.handles ? "handle" : "allocation";
+
+	printf("[%s] nothing held: %llu %s%s and %llu %s%s %s", out_clock(), l->allocs, allocation,
+	       plural(l->allocs), l->frees, l->memory.handles ? "destroy" : "free", plural(l->frees),
 	       l->view.options.sample > 1 ? "recorded" : "seen");
 	if (any_preexisting(l))
-		preexisting_text(&l->session.processes, "allocations");
+		preexisting_text(&l->session.processes, l->memory.handles ? "handles" : "allocations");
 	putchar('\n');
 }
 
@@ -303,10 +310,17 @@ static void on_failure(struct leak *l, struct mem_process *process, const struct
 	account_view(&r);
 }
 
+/* Return true if the function makes what is reported. */
+static bool makes(const struct leak *l, const struct cuda_fn *fn)
+{
+	return l->memory.handles ? cuda_fn_handles(fn) && cuda_fn_makes_handle(fn) : fn->class == CUDA_ALLOC;
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct leak *l = ctx;
+	const struct cuda_fn *fn;
 	const struct stack *stack;
 	struct memory_effect did;
 
@@ -316,14 +330,15 @@ static int on_record(void *ctx, void *data, size_t size)
 	}
 	if (!memory_event_is_right(data, size))
 		return 0;
+	fn = &cuda_fns[e->head.kind];
 	process_container(&l->session.processes, e->head.pid);	/* the process may have exited by the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
 	on_failure(l, did.process, e);
 	if (l->chrome)
 		chrome_held(&l->timeline, did.process, e->time, l->view.options.sample);
-	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out && !e->ret;
-	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
+	l->allocs += makes(l, fn) && !did.left_out && !e->ret;
+	l->frees += l->memory.handles ? cuda_fn_handles(fn) && !cuda_fn_makes_handle(fn) : fn->class == CUDA_FREE;
 	return 0;
 }
 
@@ -342,6 +357,8 @@ static void check_options(const struct leak *l)
 	if (l->account && (l->view.growth || l->view.totals || l->view.folded || o->each || o->older_ns || o->tensors || l->min || l->max != LONG_MAX || o->sample > 1))
 		usage_error("--account cannot be combined with --growth, --totals, --folded, --each, --older, --tensors, --min-size, "
 			    "--max-size or --sample");
+	if (l->memory.handles && (l->account || o->tensors || o->sample > 1 || l->min || l->max != LONG_MAX || l->chrome))
+		usage_error("--handles cannot be combined with --account, --tensors, --sample, --min-size, --max-size or --chrome");
 	if (o->sample > SAMPLE_MAX)
 		usage_error("--sample: '%ld' is not an integer <= %d", o->sample, SAMPLE_MAX);
 	if (l->chrome && out_is_file(l->chrome))
@@ -357,7 +374,10 @@ static void check(void *ctx)
 
 	check_options(l);
 	l->session.needs_kernel = l->view.options.tensors || l->account;
-	l->classes = MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES | (l->account ? ACCOUNT_CLASSES : 0);
+	l->classes = l->memory.handles ? HANDLE_CLASSES :
+		     MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES | (l->account ? ACCOUNT_CLASSES : 0);
+	v->handles = l->memory.handles;
+	l->profile.kind = v->handles ? &handles : &held;
 	l->screen.rows = v->top;
 	if (v->options.sort < 0)
 		v->options.sort = v->growth ? LEAK_SORT_GROWTH : LEAK_SORT_HELD;
@@ -393,7 +413,8 @@ static void *open_skel(void *ctx)
 	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors || (l->account && !l->session.inject);
 	l->skel->rodata->memory_failures = l->account;
 	l->skel->rodata->memory_stacks = l->stacks;
-	l->skel->rodata->memory_graphs = true;
+	l->skel->rodata->memory_handles = l->memory.handles;
+	l->skel->rodata->memory_graphs = !l->memory.handles;
 	l->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
@@ -471,6 +492,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
 		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show memory that PyTorch's allocator holds for tensors"),
+		OPT_FLAG(0, "handles", &leak.memory.handles, "show streams, events, modules, graphs and other handles instead of memory"),
 		OPT_FLAG(0, "account", &leak.account, "show which libraries hold how much, also when an allocation fails"),
 		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
 		OPT_PPROF(&leak.profile),

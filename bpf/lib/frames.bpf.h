@@ -54,6 +54,19 @@ static __always_inline __u64 frames_push(struct frames *f, __u64 sp)
 	return used;
 }
 
+/* Return true at the return of one of the calls. */
+static __always_inline bool frames_end(struct pt_regs *ctx, const struct frames *f)
+{
+	__u64 sp = PT_REGS_SP(ctx) - CALL_POPS;
+	bool ends = false;
+
+	if (!f->used)
+		return false;
+	for (__u32 i = 0; i < FRAMES; i++)
+		ends |= i < f->used && f->sp[i] == sp;
+	return ends;
+}
+
 /* Pops the frame that returns here, and those above it, which never did.  Returns its number;
  * FRAMES if there is none. */
 static __always_inline __u64 frames_pop(struct frames *f, struct pt_regs *ctx)

@@ -66,14 +66,7 @@ static __always_inline bool kernel_call_enter(struct pt_regs *ctx, struct kernel
 /* Return true at the return of such a call. */
 static __always_inline bool kernel_call_ends(struct pt_regs *ctx, const struct kernel_calls *k)
 {
-	__u64 sp = PT_REGS_SP(ctx) - CALL_POPS;
-	bool ends = false;
-
-	if (!k->frames.used)
-		return false;
-	for (__u32 i = 0; i < FRAMES; i++)
-		ends |= i < k->frames.used && k->frames.sp[i] == sp;
-	return ends;
+	return frames_end(ctx, &k->frames);
 }
 
 /* first: has the stack where a graph is made, or is NULL: see graph_leave(). */

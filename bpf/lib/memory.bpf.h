@@ -20,12 +20,12 @@ struct call_data {
 #define CUDA_BESIDE_ENDS(ctx, t) memory_beside_ends(ctx, t)
 #define CUDA_BESIDE_LEAVE(ctx, t) memory_beside_leave(ctx, t)
 #define FRAMES 4
-#include "lib/code.bpf.h"
+#include "lib/handle_calls.bpf.h"
 #include "lib/kernel_calls.bpf.h"
 
 struct thread_data {
 	struct memory_event event;
-	struct code_call code;
+	struct handle_calls handles;
 	struct launch_first first;
 	struct kernel_calls kernels;
 };
@@ -58,12 +58,23 @@ const volatile bool memory_failures;	/* failed calls are wanted, too */
 const volatile bool memory_tensors;	/* USDT probes of allocators above CUDA, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
+/* With memory_handles: functions of which only the device matters are probed, too. */
+static __always_inline bool is_array_or_reset(__u64 id)
+{
+	if (id >= CUDA_ID_MAX)
+		return false;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	return cuda_rows[id].memory == CUDA_ARRAY || cuda_classes[id] == CUDA_RESET;
+}
+
 static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 {
-	__u64 id;
+	__u64 id = cuda_id(ctx);
 
-	if (is_code(cuda_id(ctx)))
-		return task_wanted() && code_enter(ctx, &t->data.code);
+	if (is_handle(id))
+		return task_wanted() && handle_enter(ctx, &t->data.handles, &t->data.kernels.call);
+	if (memory_handles && !is_array_or_reset(id))
+		return false;
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
@@ -117,14 +128,15 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 static __always_inline void memory_send(struct pt_regs *ctx, struct thread *t, struct memory_event *e)
 {
 	const __u64 head = offsetof(struct memory_event, stack);
+	const __u64 id = e->head.kind;
 	bool stack, first;
 	__u32 n = 0;
 
 	if (!process_known(t, e->head.pid, &first))
 		return;
 	stack = memory_stacks && (memory_stacks_all ||
-				  (!e->ret && e->head.kind < CUDA_ID_MAX &&
-				   (cuda_classes[e->head.kind] == CUDA_ALLOC || cuda_classes[e->head.kind] == CUDA_LOAD)));
+				  (!e->ret && id < CUDA_ID_MAX &&
+				   (cuda_classes[id] == CUDA_ALLOC || (is_handle(id) && makes_handle(&cuda_rows[id])))));
 	if (stack)
 		n = stack_take(ctx, e->stack, 0);
 	e->head.frames = n;
@@ -181,33 +193,36 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 
 static __always_inline bool memory_beside_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	return kernel_call_ends(ctx, &t->data.kernels) || code_ends(ctx, &t->data.code);
+	return kernel_call_ends(ctx, &t->data.kernels) || handle_ends(ctx, &t->data.handles);
 }
 
-/* An image was loaded or unloaded. */
-static __always_inline void code_leave(struct pt_regs *ctx, struct thread *t)
+/* A handle was made or destroyed. */
+static __always_inline void handle_leave(struct pt_regs *ctx, struct thread *t)
 {
-	struct code_call *c = &t->data.code;
+	__u64 at = frames_pop(&t->data.handles.frames, ctx), id;
 	struct memory_event *e = &t->data.event;
-	__u64 id = bounded(c->id, CUDA_ID_MAX - 1);
+	const struct handle_call *c;
 
-	c->sp = 0;
+	if (at >= FRAMES)
+		return;
+	c = &t->data.handles.of[bounded(at, FRAMES - 1)];
+	id = bounded(c->id, CUDA_ID_MAX - 1);
 	e->ret = PT_REGS_RC(ctx);
 	if (e->ret)
 		return;
 	memory_place(t, id, &cuda_rows[id], e);
-	e->ptr = cuda_rows[id].out ? read_u64(c->handle) : c->handle;
+	e->ptr = makes_handle(&cuda_rows[id]) ? read_u64(c->handle) : c->handle;
 	e->size = c->size;
 	e->start = c->start;
 	e->stream = 0;
-	e->device = device_here(&t->device);
+	e->device = cuda_rows[id].anywhere ? 0 : c->device ?: device_here(&t->device);
 	memory_send(ctx, t, e);
 }
 
 static __always_inline void memory_beside_leave(struct pt_regs *ctx, struct thread *t)
 {
-	if (code_ends(ctx, &t->data.code))
-		code_leave(ctx, t);
+	if (handle_ends(ctx, &t->data.handles))
+		handle_leave(ctx, t);
 	else
 		beside_leave(ctx, t);
 }
@@ -257,7 +272,7 @@ CUDA_PROGRAMS(memory_enter, memory_leave)
 static __always_inline void memory_dropped(struct thread *t)
 {
 	calls_dropped(t);
-	t->data.code.sp = 0;
+	t->data.handles.frames.used = 0;
 }
 
 PROCESS_PROGRAMS(memory_dropped)

@@ -34,6 +34,7 @@ enum cuda_class {
 	CUDA_ASK,	/* asks about a communicator */
 	CUDA_LOAD,	/* loads, compiles or links code */
 	CUDA_LIMIT,	/* sets a limit on the memory that the driver takes for kernels */
+	CUDA_HANDLE,	/* of no other class, but makes or destroys a handle */
 	CUDA_CLASS_MAX
 };
 
@@ -43,12 +44,14 @@ enum cuda_class {
 /* The classes that show what a graph runs. */
 #define CUDA_GRAPH_CLASSES (1u << CUDA_GRAPH | 1u << CUDA_EVENT)
 
-/* The kind of memory that an allocation makes and a free takes. */
+/* The kind of memory that an allocation makes and a free takes; or of handle, from CUDA_CODE on. */
 enum cuda_memory {
 	CUDA_MEM_NONE, CUDA_DEVICE, CUDA_MANAGED, CUDA_HOST, CUDA_ARRAY, CUDA_POOL, CUDA_VMM,
 	CUDA_IPC,
 	CUDA_TENSOR,	/* of a library's allocator: a part of memory of another kind */
 	CUDA_CODE,	/* an image of code: the memory that it takes is not known */
+	CUDA_STREAM_HANDLE, CUDA_EVENT_HANDLE, CUDA_GRAPH_HANDLE, CUDA_EXEC_HANDLE, CUDA_CONTEXT_HANDLE, CUDA_TEXTURE_HANDLE,
+	CUDA_SURFACE_HANDLE, CUDA_MEMPOOL_HANDLE,
 	CUDA_MEMORY_MAX
 };
 
@@ -118,7 +121,7 @@ struct cuda_args {
 #undef X
 	unsigned char out;	/* position of the argument that points to the result: 1 or 0 in
 				 * every row.  It is the first of ptr, handle, ctx, func,
-				 * name, module, library, stream, pool that the row has. */
+				 * name, module, library, stream, pool, event that the row has. */
 	unsigned char size_at;	/* CUDA_FIELD, CUDA_PARAMS */
 	unsigned char location_at; /* 1 + the byte of *location with the place; 0: passed by value */
 	unsigned char kind_at;	/* byte of *params with the enum cudaMemcpyKind */

@@ -30,6 +30,20 @@ struct cuda_fn {
 /* … and those that load an image of code, or unload it. */
 #define CUDA_IMAGES (32u << CUDA_CLASS_MAX)
 
+/* … and those that make or destroy handles, also of arrays and code. */
+#define CUDA_HANDLES (64u << CUDA_CLASS_MAX)
+
+static inline bool cuda_fn_handles(const struct cuda_fn *fn)
+{
+	return fn->args.memory == CUDA_ARRAY || fn->args.memory >= CUDA_CODE;
+}
+
+/* Return true if a function that cuda_fn_handles() makes one, or else destroys it. */
+static inline bool cuda_fn_makes_handle(const struct cuda_fn *fn)
+{
+	return fn->args.out || fn->args.op == CUDA_END;
+}
+
 static inline bool cuda_fn_loads(const struct cuda_fn *fn)
 {
 	return fn->class == CUDA_LOAD || fn->args.loads;
@@ -54,7 +68,7 @@ static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle) ||
 	       (classes & CUDA_CAPTURES && cuda_fn_captures(fn)) ||
 	       (classes & CUDA_GRAPH_FLOW && cuda_fn_makes_graphs(fn)) || (classes & CUDA_LOADS && cuda_fn_loads(fn)) ||
-	       (classes & CUDA_IMAGES && fn->args.memory == CUDA_CODE);
+	       (classes & CUDA_IMAGES && fn->args.memory == CUDA_CODE) || (classes & CUDA_HANDLES && cuda_fn_handles(fn));
 }
 
 /* Return true if the byte count of a call is known. */

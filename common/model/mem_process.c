@@ -160,36 +160,35 @@ static void drop(struct mem_sum *sum, unsigned long long size)
 	set(sum, sum->count - 1, sum->bytes - size);
 }
 
-bool mem_site_is_held(const struct mem_site *group)
+bool mem_site_is_held(const struct mem_sites *groups, const struct mem_site *group)
 {
-	return group->key.memory != CUDA_TENSOR && group->key.memory != CUDA_CODE;
+	return group->key.memory != CUDA_TENSOR && (group->key.memory < CUDA_CODE || groups->handles);
 }
 
-static struct mem_sum *device_sum(const struct mem_site *group)
+static struct mem_sum *device_sum(const struct mem_sites *groups, const struct mem_site *group)
 {
-	const unsigned memory = group->key.memory;
-
-	return memory == CUDA_TENSOR ? &group->on->tensors : memory == CUDA_CODE ? &group->on->code : &group->on->held;
+	return mem_site_is_held(groups, group) ? &group->on->held :
+	       group->key.memory == CUDA_TENSOR ? &group->on->tensors : &group->on->code;
 }
 
 /* Add and remove an allocation of the group, in the sums of its kind, device and process too. */
 static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (mem_site_is_held(group))
+	if (mem_site_is_held(groups, group))
 		add(&groups->held, size);
 	add(&groups->kinds[group->key.memory], size);
-	add(device_sum(group), size);
+	add(device_sum(groups, group), size);
 	add(&group->held, size);
 }
 
 static void mem_site_drop(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
-	if (mem_site_is_held(group))
+	if (mem_site_is_held(groups, group))
 		drop(&groups->held, size);
 	drop(&groups->kinds[group->key.memory], size);
-	drop(device_sum(group), size);
+	drop(device_sum(groups, group), size);
 	drop(&group->held, size);
 	groups->emptied += !group->held.count;
 }
@@ -217,7 +216,7 @@ void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark)
 enum space space_of(unsigned char memory)
 {
 	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM :
-	       memory == CUDA_TENSOR ? SPACE_TENSOR : memory == CUDA_CODE ? SPACE_CODE : SPACE_ADDRESS;
+	       memory == CUDA_TENSOR ? SPACE_TENSOR : memory >= CUDA_CODE ? SPACE_CODE + memory - CUDA_CODE : SPACE_ADDRESS;
 }
 
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
@@ -257,6 +256,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 	struct allocation *allocation;
 	struct mem_site *group;
 
+	size = process->groups.handles ? 1 : size;
 	if (!has_room(process, sizeof(*allocation)))
 		return ignore(process);
 	group = mem_site_of(&process->groups, stack, memory, device);

@@ -47,7 +47,8 @@ struct mem_sites {
 	struct quota *quota;		/* whose bytes the groups take, for user and pid */
 	unsigned user;
 	int pid;
-	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others, and CUDA_CODE */
+	bool handles;			/* handles are held, too: each allocation counts as one byte */
+	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others, and without handles from CUDA_CODE on */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_site *all;		/* for HASH_ITER(hh, ...) */
 	struct mem_site *last;		/* that was asked for, or NULL */
@@ -103,6 +104,7 @@ struct memory {
 	struct mem_process *last;	/* whose call came last: most come from the same again */
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
+	bool handles;			/* set by the tool: see struct mem_sites */
 	struct process_table *table;	/* the session's; NULL: of none is known that it used CUDA before tracing began */
 };
 
@@ -138,7 +140,7 @@ struct mem_process {
 
 /* Addresses share one space; handles have their own spaces, and tensors, which begin where other memory
  * does. */
-enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM, SPACE_TENSOR, SPACE_CODE };
+enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM, SPACE_TENSOR, SPACE_CODE };	/* and one for each kind of handle after it */
 enum space space_of(unsigned char memory);
 
 /* Returns NULL if there is none. */
@@ -168,8 +170,8 @@ struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned
 struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long long ptr);
 void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping);
 
-/* Return true if the group is among what the process holds: tensors are parts of other memory, and code is none of it. */
-bool mem_site_is_held(const struct mem_site *group);
+/* Return true if the group is among what the process holds: tensors are parts of other memory, and handles are none of it. */
+bool mem_site_is_held(const struct mem_sites *groups, const struct mem_site *group);
 
 /* Returns the sum of a device, or of its tensors; NULL if there was never anything on it. */
 const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned int number, bool tensors);

@@ -10,7 +10,8 @@
 const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
-					     "vmm", "ipc", "tensor", "code" };
+					     "vmm", "ipc", "tensor", "module", "stream", "event", "graph", "exec", "context",
+					     "texture", "surface", "mempool" };
 
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
@@ -27,7 +28,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
-	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid };
+	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid, .handles = memory->handles };
 	process->preexisting = memory->table && process_is_preexisting(memory->table, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
@@ -121,7 +122,10 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	unsigned char kind = fn->args.memory;
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
-	if (allocation && fn->args.counted) {
+	/* cudaStreamBeginCaptureToGraph() has named the graph, which was made before */
+	if (allocation && fn->args.op == CUDA_END)
+		return true;
+	if (allocation && fn->args.counted && kind < CUDA_CODE) {
 		allocation->refs++;
 		*device = allocation->group->key.device;
 		return true;
@@ -132,7 +136,8 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	/* A free that has not returned yet, or was not seen, let the driver return the address
 	 * again.  If its record still comes, free_is_late() recognizes it. */
 	if (allocation) {
-		allocation_replaced(process, allocation, event->time);
+		if (kind != CUDA_CODE || process->groups.handles)
+			allocation_replaced(process, allocation, event->time);
 		allocation_drop(process, allocation);
 	}
 	allocation = allocation_add(process, event->ptr, kind, device_of(kind, event->device), stack,
@@ -140,7 +145,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
-	allocation->location = place(fn, event->location);
+	allocation->location = kind == CUDA_CONTEXT_HANDLE ? event->ptr : place(fn, event->location);
 	allocation->tid = event->tid;
 	allocation->id = event->head.kind;
 	allocation->refs = 1;
@@ -166,8 +171,8 @@ static struct memory_effect release(struct mem_process *process, const struct me
 
 	if (!event->ptr || free_is_late(process, allocation, event->ptr, space, event->start))
 		return done;
-	if (!allocation) {
-		process->unknown++;
+	if (!allocation) {	/* code is also loaded where it is not looked for */
+		process->unknown += kind != CUDA_CODE || process->groups.handles;
 		return done;
 	}
 	done.memory = allocation->group->key.memory;
@@ -221,32 +226,6 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 	}
 }
 
-/* A handle that comes again was unloaded in a way that was not seen. */
-static void load(struct mem_process *process, const struct memory_event *event, const struct cuda_fn *fn,
-		 const struct stack *stack)
-{
-	struct allocation *code = allocation_find(process, event->ptr, SPACE_CODE);
-
-	if (code)
-		allocation_drop(process, code);
-	code = event->ptr ? allocation_add(process, event->ptr, CUDA_CODE, event->device, stack, event->size) : NULL;
-	if (!code)
-		return;
-	code->time = event->time;
-	code->location = place(fn, event->location);
-	code->tid = event->tid;
-	code->id = event->head.kind;
-	code->refs = 1;
-}
-
-static void unload(struct mem_process *process, const struct memory_event *event)
-{
-	struct allocation *code = allocation_find(process, event->ptr, SPACE_CODE);
-
-	if (code && code->time <= event->start)
-		allocation_drop(process, code);
-}
-
 enum answer { NO, YES, MAYBE };
 
 /* Return YES if memory allocated in place a is freed with place b.  A device and a context may be
@@ -264,6 +243,13 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 	return process->several[0] || process->several[1] || process->preexisting ? MAYBE : YES;
 }
 
+/* What a context does not contain: cuCtxDestroy's manual lists what it does. */
+static bool stays(unsigned char kind)
+{
+	return kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR || kind == CUDA_GRAPH_HANDLE ||
+	       kind == CUDA_EXEC_HANDLE || kind == CUDA_MEMPOOL_HANDLE;
+}
+
 /* A context or device and its memory are gone; but this "will not destroy memory allocations by
  * cuMemCreate(), cuMemAllocAsync() and cuMemAllocFromPoolAsync()" (cuda.h, cuCtxDestroy;
  * cuda_runtime_api.h says the same of cudaDeviceReset). */
@@ -272,14 +258,17 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 {
 	struct memory_effect done = { process, CUDA_MEM_NONE, 0, event->device, false };
 	unsigned long long what = place(fn, event->arg2);
+	/* no device's primary one */
+	const bool made = allocation_find(process, what, space_of(CUDA_CONTEXT_HANDLE));
 	struct allocation *allocation, *next;
 
 	saw_where(process, what);
 	mem_device_unlimit(&process->groups, event->device);
 	HASH_ITER(hh, process->allocations, allocation, next) {
 		unsigned char kind = allocation->group->key.memory;
-		bool stays = kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR;
-		enum answer same = stays ? NO : same_place(process, allocation->location, what);
+		bool other = kind == CUDA_CONTEXT_HANDLE ? allocation->location != what :
+			     made && allocation->location & PLACE_DEVICE;
+		enum answer same = stays(kind) || other ? NO : same_place(process, allocation->location, what);
 
 		if (same == MAYBE && !allocation->unsure) {
 			allocation->unsure = true;
@@ -287,7 +276,7 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 		}
 		if (same != YES)
 			continue;
-		done.size += kind == CUDA_CODE ? 0 : allocation->size;
+		done.size += kind >= CUDA_CODE ? 0 : allocation->size;
 		allocation_drop(process, allocation);
 	}
 	return done;
@@ -341,10 +330,11 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		done = reset(done.process, event, fn);
 	} else if (!event->ret && fn->class == CUDA_LIMIT) {
 		mem_device_limit(&done.process->groups, event->device, event->ptr, event->size);
-	} else if (!event->ret && fn->class == CUDA_LOAD) {
-		load(done.process, event, fn, stack);
-	} else if (!event->ret && fn->args.memory == CUDA_CODE) {
-		unload(done.process, event);
+	} else if (!event->ret && fn->args.memory >= CUDA_CODE) {
+		if (!cuda_fn_makes_handle(fn))
+			done = release(done.process, event, fn->args.memory);
+		else if (event->ptr)
+			done.left_out = !allocate(done.process, event, fn, stack, &done.device);
 	}
 	return done;
 }

@@ -18,6 +18,9 @@ struct stack;
 /* … and those of what an account has besides (model/account.h). */
 #define ACCOUNT_CLASSES (CUDA_IMAGES | 1 << CUDA_LIMIT)
 
+/* … and those of handles. */
+#define HANDLE_CLASSES (CUDA_HANDLES | CUDA_DEVICE_CLASSES)
+
 /* What a record did. */
 struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */
@@ -59,7 +62,7 @@ unsigned int memory_call_device(const struct memory *memory, const struct inflig
  * program.  Its name stays the one of its calls.  For memory_forget(). */
 struct mem_process *memory_process(const struct memory *memory, const struct process_event *event);
 
-/* "device", "managed", …; NULL for CUDA_MEM_NONE. */
+/* "device", "managed", …, "stream"; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char kind);
 
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */

@@ -67,7 +67,7 @@ static void counters(struct chrome *c, const struct mem_process *process, unsign
 	fprintf(c->file, "\"held\":%llu}}", process->groups.held.bytes * scale);
 	begin_counter(c, "CUDA memory by kind", process->pid, time);
 	for (int i = 0; i < CUDA_MEMORY_MAX; i++) {
-		if (!process->groups.kinds[i].peak || i == CUDA_CODE)
+		if (!process->groups.kinds[i].peak || i >= CUDA_CODE)
 			continue;
 		fprintf(c->file, "%s\"%s\":%llu", comma, memory_name(i), process->groups.kinds[i].bytes * scale);
 		comma = ",";

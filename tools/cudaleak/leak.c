@@ -76,9 +76,9 @@ static bool is_old(const struct allocation *allocation, const struct leak_option
 	       options->now - allocation->time >= (unsigned long)options->older_ns;
 }
 
-static bool is_chosen(const struct mem_site *group, const struct leak_options *options)
+static bool is_chosen(const struct mem_process *process, const struct mem_site *group, const struct leak_options *options)
 {
-	return options->tensors ? group->key.memory == CUDA_TENSOR : mem_site_is_held(group);
+	return options->tensors ? group->key.memory == CUDA_TENSOR : mem_site_is_held(&process->groups, group);
 }
 
 static void gather(struct leak_gathering *all, const struct leak_options *options)
@@ -88,7 +88,7 @@ static void gather(struct leak_gathering *all, const struct leak_options *option
 	for (allocation = all->process->allocations; allocation; allocation = allocation->hh.next) {
 		struct leak_group *group;
 
-		if (!is_old(allocation, options) || !is_chosen(allocation->group, options))
+		if (!is_old(allocation, options) || !is_chosen(all->process, allocation->group, options))
 			continue;
 		group = options->each ? new_group(all, allocation) : group_of(all, allocation);
 		group->bytes += allocation->size * options->sample;

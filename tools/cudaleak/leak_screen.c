@@ -20,6 +20,7 @@ static void title(void *ctx, FILE *f)
 	long long growth = 0;
 	unsigned long long bytes = 0;
 	const struct mem_process *p;
+	char text[32];
 
 	for (p = s->memory->processes; p; p = p->hh.next) {
 		const struct mem_sum *held = leak_sum(p, &s->options);
@@ -27,8 +28,8 @@ static void title(void *ctx, FILE *f)
 		bytes += held->bytes * s->options.sample;
 		growth += (held->bytes - held->marks[s->options.mark].bytes) * s->options.sample;
 	}
-	fprintf(f, "%s held, ", out_bytes(bytes));
-	fprintf(f, "%s/s", out_change(interval > 0 ? growth / interval : 0));
+	fprintf(f, "%s%s held, ", leak_amount(s->view, bytes, text), s->view->handles ? " handles" : "");
+	fprintf(f, "%s/s", leak_change(s->view, interval > 0 ? growth / interval : 0, text));
 	if (s->preexisting)
 		fprintf(f, ", unknown before %s", s->view->processes->since);
 }
@@ -60,13 +61,15 @@ static void head(void *ctx, FILE *f)
 	fprintf(f, "%-7s %-*s", "PID", comm_width(s), "COMM");
 	if (has_container(s))
 		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
-	fprintf(f, " %10s %10s %11s %8s", "HELD", "PEAK", "GROWTH/S", "COUNT");
+	fprintf(f, " %10s %10s %11s", "HELD", "PEAK", "GROWTH/S");
+	if (!s->view->handles)
+		fprintf(f, " %8s", "COUNT");
 	if (!s->narrow)
 		fprintf(f, " %9s", "OLDEST");
 	if (has_device(s))
 		fprintf(f, " %s", s->narrow ? "DEV" : "DEVICE");
 	if (has_memory(s))
-		fprintf(f, " %-7s", "MEMORY");
+		fprintf(f, " %-7s", s->view->handles ? "HANDLE" : "MEMORY");
 	if (s->options.by == LEAK_BY_STACK)
 		fputs(" STACK", f);
 }
@@ -90,11 +93,14 @@ static void line(void *ctx, FILE *f, size_t i)
 	const struct leak_screen *s = ctx;
 	const struct leak_group *g = &s->groups[i];
 	const double interval = leak_interval(s->view);
-	char number[16];
+	char number[32];
 
 	process(s, f, g->process);
-	fprintf(f, " %10s %10s ", out_bytes(g->bytes), out_bytes(g->peak));
-	fprintf(f, "%11s %8llu", out_change(interval > 0 ? g->growth / interval : 0), g->count);
+	fprintf(f, " %10s ", leak_amount(s->view, g->bytes, number));
+	fprintf(f, "%10s ", leak_amount(s->view, g->peak, number));
+	fprintf(f, "%11s", leak_change(s->view, interval > 0 ? g->growth / interval : 0, number));
+	if (!s->view->handles)
+		fprintf(f, " %8llu", g->count);
 	if (!s->narrow)
 		fprintf(f, " %9s", out_ns(s->options.now > g->oldest ? s->options.now - g->oldest : 0));
 	if (has_device(s))

@@ -45,6 +45,7 @@ static const struct field_type field_signed = { NULL, NULL, signed_json };
 
 OUT_WORD(held_type, "held");
 OUT_WORD(growth_type, "growth");
+OUT_WORD(handles_type, "handles");
 OUT_WORD(segments_type, "segments");
 OUT_WORD(doubts_type, "uncertain");
 
@@ -57,7 +58,7 @@ OUT_WORD(doubts_type, "uncertain");
 	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval; exit: after exit or execve; end: last report of --growth */ \
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) }
 
-enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+enum { TYPE };
 static const struct field fields[] = {	/* for JSON; group_text() prints text */
 	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or growth with --growth */
 	PROCESS_FIELDS,
@@ -66,16 +67,34 @@ static const struct field fields[] = {	/* for JSON; group_text() prints text */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held; 0 if the calls gave no size */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* allocations */
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
-	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held, of any age */
-	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: less than 0 if it shrank */
-	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
-	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
-	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */
-	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },	/* with --each: address or handle */
-	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },	/* with --each: the thread */
-	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },	/* with --each: the function */
-	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },	/* with --sample: factor in bytes and count */
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },	/* without --totals: the caller first */
+	{ "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held, of any age */
+	{ "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: less than 0 if it shrank */
+	{ "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
+	{ "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
+	{ "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */
+	{ "ptr", NULL, 0, OUT_PTR, AT(ptr) },	/* with --each: address or handle */
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* with --each: the thread */
+	{ "func", NULL, 0, OUT_STR, AT(func) },	/* with --each: the function */
+	{ "sample", NULL, 0, OUT_UINT, AT(sample) },	/* with --sample: factor in bytes and count */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* without --totals: the caller first */
+	{ 0 }
+};
+
+static const struct field handle_fields[] = {	/* for JSON */
+	[TYPE] = { "type", NULL, 0, &handles_type, 0 },	/* handles, with --handles */
+	PROCESS_FIELDS,
+	{ "kind", NULL, 0, OUT_STR, AT(memory) },	/* stream, event, module (also libraries of kernels), graph, exec (a graph that is instantiated), context, array, texture, surface, mempool; null, with a count of 0: the process holds none */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* current where it was made; null if unknown */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* handles made and not destroyed */
+	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
+	{ "peak_count", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: the most at any time */
+	{ "growth_count", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: handles more; less than 0 if there are fewer */
+	{ "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: per second: the same */
+	{ "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
+	{ "handle", NULL, 0, OUT_PTR, AT(ptr) },	/* with --each: its value */
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* with --each: the thread */
+	{ "func", NULL, 0, OUT_STR, AT(func) },	/* with --each: the function */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* without --totals: the caller first */
 	{ 0 }
 };
 
@@ -98,29 +117,36 @@ static const struct field doubt_fields[] = {	/* for JSON; a row has one of the l
 	{ 0 }
 };
 
-_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields), "LEAK_FIELDS");
+_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields) && sizeof(handle_fields) <= sizeof(fields), "LEAK_FIELDS");
 
-static void omit(struct leak_view *view, int from, int to)
+/* at: offset of the value. */
+static void omit(struct leak_view *view, size_t at)
 {
-	for (int i = from; i <= to; i++)
-		view->fields[i].key = NULL;
+	for (struct field *f = view->fields + 1; f->type; f++)
+		if (f->at == at)
+			f->key = NULL;
 }
 
 void leak_view_init(struct leak_view *view)
 {
-	memcpy(view->fields, fields, sizeof(fields));
-	if (view->growth)
-		view->fields[TYPE].type = &growth_type;
-	if (view->options.each)
-		omit(view, PEAK, RATE);
+	static const size_t sums[] = { AT(peak), AT(growth), AT(rate) }, each[] = { AT(ptr), AT(tid), AT(func) };
+
+	if (view->handles)
+		memcpy(view->fields, handle_fields, sizeof(handle_fields));
 	else
-		omit(view, PTR, FUNC);
-	if (!view->growth)
-		omit(view, SINCE, MORE);
+		memcpy(view->fields, fields, sizeof(fields));
+	if (view->growth && !view->handles)
+		view->fields[TYPE].type = &growth_type;
+	for (int i = 0; i < 3; i++)
+		omit(view, view->options.each ? sums[i] : each[i]);
+	if (!view->growth) {
+		omit(view, AT(since));
+		omit(view, AT(growth_count));
+	}
 	if (view->options.sample <= 1)
-		omit(view, SAMPLE, SAMPLE);
+		omit(view, AT(sample));
 	if (view->totals)
-		omit(view, STACK, STACK);
+		omit(view, AT(stack));
 }
 
 void leak_view_devices(struct leak_view *view, const struct mem_process *process)
@@ -204,12 +230,44 @@ static const char *on_device(const struct leak_view *view, unsigned int device, 
 	return text;
 }
 
+const char *leak_amount(const struct leak_view *view, unsigned long long bytes, char text[32])
+{
+	if (!view->handles)
+		return out_bytes(bytes);
+	snprintf(text, 32, "%llu", bytes);
+	return text;
+}
+
+const char *leak_change(const struct leak_view *view, double bytes, char text[32])
+{
+	if (!view->handles)
+		return out_change(bytes);
+	snprintf(text, 32, bytes ? "%+.1f" : "0", bytes);
+	return text;
+}
+
+static void handle_text(const struct leak_view *view, const struct leak_row *r, const char *on)
+{
+	char rate[32];
+
+	if (view->growth)
+		printf("    %+lld %s%s%s, %s/s: now %llu", r->growth, r->memory, plural(r->growth), on,
+		       leak_change(view, r->rate, rate), r->count);
+	else if (view->options.each)
+		printf("    %s 0x%llx%s, %s old, by %s in thread %d", r->memory, r->ptr, on, out_ns(r->oldest), r->func, r->tid);
+	else
+		printf("    %llu %s%s%s, oldest %s", r->count, r->memory, plural(r->count), on, out_ns(r->oldest));
+	putchar('\n');
+}
+
 static void group_text(const struct leak_view *view, const struct leak_row *r)
 {
 	char device[32];
 	const char *on = on_device(view, r->device, device);
 
-	if (view->growth)
+	if (view->handles)
+		handle_text(view, r, on);
+	else if (view->growth)
 		printf("    %s and %+lld allocation%s of %s memory%s, %s/s: now %s in %llu allocation%s\n",
 		       out_change(r->growth), r->growth_count, plural(r->growth_count), r->memory, on,
 		       out_change(r->rate), out_bytes(r->bytes), r->count, plural(r->count));
@@ -258,7 +316,7 @@ void leak_view_head(const struct leak_view *view, const struct mem_process *proc
 static void head_end(const struct leak_view *view, const struct mem_process *process)
 {
 	if (process->preexisting)
-		preexisting_text(view->processes, "allocations");
+		preexisting_text(view->processes, view->handles ? "handles" : "allocations");
 	putchar('\n');
 }
 
@@ -266,7 +324,10 @@ static void held_head(const struct leak_view *view, const struct mem_process *pr
 		      unsigned long long count, unsigned long long bytes)
 {
 	leak_view_head(view, process, at);
-	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
+	if (view->handles)
+		printf("%llu handle%s not destroyed", count, plural(count));
+	else
+		printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 	head_end(view, process);
@@ -337,16 +398,17 @@ static void growth_head(const struct leak_view *view, const struct mem_process *
 {
 	const struct mem_sum *sum = leak_sum(process, &view->options);
 	long long growth = (sum->bytes - sum->marks[view->options.mark].bytes) * view->options.sample;
+	char text[32];
 
 	leak_view_head(view, process, at);
-	printf("%s held, ", out_bytes(sum->bytes * view->options.sample));
+	printf("%s%s held, ", leak_amount(view, sum->bytes * view->options.sample, text), view->handles ? " handles" : "");
 	if (!first && growth)
-		printf("%s %s than", out_bytes(magnitude(growth)), growth < 0 ? "less" : "more");
+		printf("%s %s than", leak_amount(view, magnitude(growth), text), growth > 0 ? "more" : view->handles ? "fewer" : "less");
 	else if (!first)
-		fputs("as much as", stdout);
+		printf("as %s as", view->handles ? "many" : "much");
 	if (!first)
 		printf(" %s before, ", out_ns(leak_interval(view) * 1e9));
-	printf("peak %s", out_bytes(sum->peak * view->options.sample));
+	printf("peak %s", leak_amount(view, sum->peak * view->options.sample, text));
 	head_end(view, process);
 }
 
@@ -381,6 +443,8 @@ struct doubt {
 	const char *noun, *how, *since;
 };
 
+enum { DOUBT_KINDS = 4 };
+
 static void doubt_json(struct leak_row row, unsigned long long n, int which)
 {
 	struct field one[DOUBTS + 2];
@@ -394,18 +458,25 @@ static void doubt_json(struct leak_row row, unsigned long long n, int which)
 
 static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
-	const struct doubt all[] = {	/* in the order of the keys */
-		{ view->filtered ? 0 : process->unknown, "free",
-		  process->preexisting ? "of memory allocated before " : "of memory whose allocation was not seen",
-		  process->preexisting ? view->processes->since : "" },
+	const char *when = process->preexisting ? view->processes->since : "";
+	const unsigned long long frees = view->filtered ? 0 : process->unknown;
+	const struct doubt memory[DOUBT_KINDS] = {	/* in the order of the keys */
+		{ frees, "free", process->preexisting ? "of memory allocated before " :
+		  "of memory whose allocation was not seen", when },
 		{ process->replaced, "allocation",
 		  "whose address was allocated again without a free: counted as freed", "" },
 		{ process->ignored, "allocation", "not counted: too many are live", "" },
 		{ process->unsure, "allocation",
 		  "of these may have been freed with a context or by a device reset", "" },
-	};
+	}, handles[DOUBT_KINDS] = {
+		{ frees, "call", process->preexisting ? "that destroyed handles made before " :
+		  "that destroyed handles whose making was not seen", when },
+		{ process->replaced, "handle", "that was made again without being destroyed: counted as destroyed", "" },
+		{ process->ignored, "handle", "not counted: too many are live", "" },
+		{ process->unsure, "handle", "of these may have been destroyed with a context or by a device reset", "" },
+	}, *const all = view->handles ? handles : memory;
 
-	for (const struct doubt *d = all; d < all + sizeof(all) / sizeof(*all); d++)
+	for (const struct doubt *d = all; d < all + DOUBT_KINDS; d++)
 		if (d->n && out_is_json())
 			doubt_json(process_row(view, process, at), d->n, d - all);
 		else if (d->n)

@@ -17,6 +17,7 @@ struct leak_view {
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
 	bool growth;		/* only groups that grew between two reports */
+	bool handles;		/* of handles, each of one byte: bytes and counts are the same */
 	struct process_table *processes;
 	bool filtered;		/* some allocations are not recorded: unknown frees are normal */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
@@ -37,6 +38,10 @@ void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snap
 
 /* Returns the seconds from the report that growth is shown since to options.now. */
 double leak_interval(const struct leak_view *view);
+
+/* Return "3.0 KiB" of memory, or "3072" handles; and "+3.0 KiB" or "+3072.0".  text: room for the latter. */
+const char *leak_amount(const struct leak_view *view, unsigned long long bytes, char text[32]);
+const char *leak_change(const struct leak_view *view, double bytes, char text[32]);
 
 /* Prints the time and the process, up to the colon; at as below. */
 void leak_view_head(const struct leak_view *view, const struct mem_process *process, const char *at);

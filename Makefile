@@ -322,11 +322,13 @@ check-libs: setup-libs
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(patsubst $(O)/%,$(O)/static/%,$(INJECT) $(RESIDENT))
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(O)/static/$(notdir $(PTXAS)) $(patsubst $(O)/%,$(O)/static/%,$(INJECT) $(RESIDENT))
 
 # beside them, as they look for them there
 $(O)/static/%.so: $(O)/%.so
 	$(Q)mkdir -p $(@D) && cp $< $@
+$(O)/static/$(notdir $(PTXAS)): $(PTXAS)
+	$(Q)mkdir -p $(@D) && cp -P $< $<-blackwell $(@D)
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and

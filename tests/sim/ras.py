@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""ras.py KIND [PID [HASH]]: a server as each process with NCCL has one, on a port of loopback that it prints.  Understands the
+"""ras.py [--print] KIND [PID [HASH]]: a server as each process with NCCL has one, on a port of loopback that it prints.  Understands the
 commands of its version and answers what src/ras/client_support.cc of that version prints: a job of 8 ranks on two hosts.
 Compared, but for times, with that code compiled and run on such a job: 2.24, 2.26, 2.26-garbled, 2.28.7, and of 2.30 the first
 communicator.
-PID is that of rank 0, HASH the first communicator's.
+PID is that of rank 0, HASH the first communicator's.  --print: prints the answer, and serves nothing.
 
   2.24        text: one host is unresponsive, rank 3 is one collective behind
   2.26        text: rank 5 is one AllReduce behind; another communicator is being finalized; a third has errors; a process is
@@ -27,6 +27,9 @@ import time
 
 AHEAD, BEHIND = 1409, 1408
 NAMES = ["Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce"]
+only_print = sys.argv[1] == "--print"
+if only_print:
+    del sys.argv[1]
 kind = sys.argv[1]
 HASH, SECOND = int(sys.argv[3], 16) if len(sys.argv) > 3 else 0xcf264af53edbe986, 0x27a079b828ff1a75
 first_pid = int(sys.argv[2]) if len(sys.argv) > 2 else 4701
@@ -428,6 +431,9 @@ def serve(connection, n):
             pass
 
 
+if only_print:
+    sys.stdout.write(answers[kind](0))
+    sys.exit()
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 connections = 0

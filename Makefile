@@ -13,7 +13,7 @@
 # make check-api  compare the API table with NVIDIA's headers and libraries
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
-# make bench      measure what a traced call costs: tests/bench/results.md   (as root)
+# make bench      measure what a traced call costs: $(O)/bench.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu: KERNELS='6.1 6.12'
 # make check-arm64    build for arm64, and run what needs no BPF under qemu-user, the tools on Debian's arm64 kernels under qemu
 # make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)

@@ -143,7 +143,7 @@ def spread(values):
 
 
 class Report:
-    """Markdown, printed as it comes and kept for results.md."""
+    """Markdown, printed as it comes and kept for bench.md."""
 
     def __init__(self):
         self.text = ''

@@ -195,14 +195,14 @@ void session_choose_backend(struct session *t)
 /* For the command to end after a signal. */
 enum { COMMAND_MS = 400 };
 
-static _Noreturn void nothing_in(const struct session *t, int pid)
+/* Says so of a process; the others of a list are traced. */
+static void nothing_in(const struct session *t, int pid)
 {
 	if (t->probes.cuda)
-		die_status(EXIT_NOTHING, 0, "process %d uses CUDA, but its libraries have none of the functions "
-			   "to trace (see --list)", pid);
-	die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither libcudart nor libcuda "
-		   "is mapped, and no runtime is linked in (see --list; -c traces from the start)%s", pid,
-		   pids_hint(pid));
+		warning(0, "process %d uses CUDA, but its libraries have none of the functions to trace (see --list)", pid);
+	else
+		warning(0, "process %d has no CUDA functions to trace: neither libcudart nor libcuda is mapped, and no runtime "
+			"is linked in (see --list; -c traces from the start)%s", pid, pids_hint(pid));
 }
 
 static void warn_ended(const struct session *t, int pid)
@@ -215,6 +215,7 @@ static void warn_ended(const struct session *t, int pid)
 static void attach_pids(struct session *t)
 {
 	const int *pids = t->probes.pids;
+	bool nothing = false, some = false;
 
 	for (int i = 0; pids[i]; i++) {
 		int found = scan_process(&t->probes, pids[i]);
@@ -226,11 +227,17 @@ static void attach_pids(struct session *t)
 			warning(0, "process %d could not be read: %s; trying again", pids[i], helper_error(found));
 		else if (found < 0 && !t->list)
 			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
-		if (pid_ended(&t->opened, i))
+		if (pid_ended(&t->opened, i)) {
 			warn_ended(t, pids[i]);
-		else if (!found && !t->lib && !t->list)
+		} else if (!found && !t->lib && !t->list) {
 			nothing_in(t, pids[i]);
+			nothing = true;
+		} else {
+			some = true;
+		}
 	}
+	if (nothing && !some)
+		exit(EXIT_NOTHING);
 }
 
 static void attach_lib(struct session *t)

@@ -105,19 +105,13 @@ static struct communicator *find(struct nccl_program *p, unsigned long long hand
 	return m;
 }
 
-static size_t cost(const struct communicators *c)
-{
-	return COMMUNICATOR_COST + (c->keeps_recent ? RECENT_COST : 0);
-}
-
 static struct communicator *add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
 {
 	struct communicator *m;
 
-	if (!quota_take(&c->quota, p->user, p->pid, cost(c)))
+	if (!quota_take(&c->quota, p->user, p->pid, COMMUNICATOR_COST))
 		return NULL;
 	m = xcalloc(1, sizeof(*m));
-	m->recent = c->keeps_recent ? xcalloc(RECENT, sizeof(*m->recent)) : NULL;
 	m->handle = handle;
 	m->of = p;
 	m->unknown = p->unknown;
@@ -294,6 +288,14 @@ static struct open_group *open_group(struct communicators *c, struct nccl_progra
 	return g;
 }
 
+/* Many communicators have no operation.  Return true if those of this one are kept. */
+static bool keeps(struct communicators *c, struct communicator *m)
+{
+	if (c->keeps_recent && !m->recent && quota_take(&c->quota, m->user, m->pid, RECENT_COST))
+		m->recent = xcalloc(RECENT, sizeof(*m->recent));
+	return m->recent;
+}
+
 static void join_group(struct communicators *c, struct nccl_program *p, struct communicator *m,
 		       const struct nccl_event *e)
 {
@@ -310,7 +312,8 @@ static void join_group(struct communicators *c, struct nccl_program *p, struct c
 
 static void free_communicator(struct communicators *c, struct communicator *m)
 {
-	quota_give(&c->quota, m->user, cost(c));
+	quota_give(&c->quota, m->user, COMMUNICATOR_COST + (m->recent ? RECENT_COST : 0));
+	comm_peers_free(&m->peers, &c->quota, m->user);
 	free(m->recent);
 	free(m);
 }
@@ -556,12 +559,13 @@ static bool is_pending(struct communicators *c, struct nccl_program *p, unsigned
 	return false;
 }
 
-static void keep(struct communicator *m, const struct nccl_event *e, bool message)
+static void keep(struct communicators *c, struct communicator *m, const struct nccl_event *e, bool message)
 {
-	struct comm_op *to = message ? &m->message : m->recent + m->collectives % RECENT;
+	struct comm_op *to;
 
-	if (!m->recent)
+	if (!keeps(c, m))
 		return;
+	to = message ? &m->message : m->recent + m->collectives % RECENT;
 	*to = (struct comm_op){
 		.start = e->start, .time = e->time, .number = message ? m->message.number + 1 : m->collectives, .message = message, .count = e->count, .stream = e->stream,
 		.func = e->head.kind, .other = e->other, .type = e->type, .op = e->op, .device = e->device, .tid = e->tid,
@@ -569,7 +573,7 @@ static void keep(struct communicator *m, const struct nccl_event *e, bool messag
 	};
 }
 
-static void operation(struct communicator *m, const struct nccl_event *e)
+static void operation(struct communicators *c, struct communicator *m, const struct nccl_event *e)
 {
 	unsigned long long bytes = nccl_event_bytes(e);
 	const struct cuda_args *args = &cuda_fns[e->head.kind].args;
@@ -590,7 +594,9 @@ static void operation(struct communicator *m, const struct nccl_event *e)
 	}
 	message = args->peer || !args->count;	/* or a signal */
 	m->collectives += !message;
-	keep(m, e, message);
+	keep(c, m, e, message);
+	if (m->recent && args->peer && args->count)
+		comm_peers_count(&m->peers, e->other, e->head.kind == CUDA_ID_ncclSend, &c->quota, m->user, m->pid);
 	if (!message && m->meeting)
 		meet(m, e->start);
 }
@@ -692,7 +698,7 @@ const struct communicator *communicators_call(struct communicators *c, const str
 		return NULL;
 	called(c, p, m, e);
 	if (fn->class == CUDA_OPERATION && !e->capture) {
-		operation(m, e);
+		operation(c, m, e);
 		join_group(c, p, m, e);
 	} else if (fn->class == CUDA_OPERATION && !nccl_event_failed(e)) {
 		captured(p, e);
@@ -794,7 +800,7 @@ static bool is_apart(const struct launch *l, const struct graph_content *content
 }
 
 /* The same as operation() of each of them. */
-static void begin_part(struct communicator *m, const struct graph_part *part, struct nccl_event *e)
+static void begin_part(struct communicators *c, struct communicator *m, const struct graph_part *part, struct nccl_event *e)
 {
 	for (unsigned i = 0; i < part->nkinds; i++) {
 		const struct graph_kind *kind = &part->kinds[i];
@@ -809,14 +815,15 @@ static void begin_part(struct communicator *m, const struct graph_part *part, st
 	for (unsigned i = 0; i < part->ntail; i++) {
 		m->collectives++;
 		set_operation(e, part->tail[i]);
-		keep(m, e, false);
+		keep(c, m, e, false);
 		if (m->meeting)
 			meet(m, e->start);
 	}
 	if (part->last_message) {
-		m->message.number += m->recent ? part->messages - 1 : 0;
+		m->message.number += keeps(c, m) ? part->messages - 1 : 0;
+		m->peers.incomplete = true;	/* the sums of a large graph do not have them by peer */
 		set_operation(e, part->last_message);
-		keep(m, e, true);
+		keep(c, m, e, true);
 	}
 	m->func = part->last->operation.id;
 	m->time = e->start;
@@ -854,7 +861,7 @@ static void launch_sums(struct launch *l, const struct graph_operations *all)
 		if (m) {
 			set_operation(&l->event, part->last);
 			called(l->c, l->p, m, &l->event);
-			begin_part(m, part, &l->event);
+			begin_part(l->c, m, part, &l->event);
 		}
 		for (unsigned k = 0; l->fn && k < part->nkinds; k++)
 			hand_over(l, m, &part->kinds[k], &calls);

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log2_hist.h"
 #include "base/quota.h"
+#include "model/comm_peers.h"
 
 /* The functions that a tool of communicators traces, and those whose returns it needs. */
 #define NCCL_CLASSES \
@@ -75,6 +76,7 @@ struct communicator {
 	unsigned long long sizes[HIST_ROWS];	/* of the operations since then, in bytes */
 	struct comm_op *recent;		/* the last RECENT collectives, the one of each number at number % RECENT; or NULL */
 	struct comm_op message;		/* the last message; its number is 0: none, or none are kept */
+	struct comm_peers peers;	/* how many messages there were, if recent is not NULL */
 	/* private */
 	const struct nccl_program *of;	/* NULL: it has ended */
 	unsigned long long unknown;	/* the program's launches of unknown graphs before it */

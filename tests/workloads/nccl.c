@@ -9,6 +9,12 @@
  *   shrink           the first one without rank 0, which then only waits
  *   nap R MS         rank R sleeps
  *   split C          ranks of the same remainder by C make one, the last one first; it is used until it is destroyed
+ *   grid A B         ranks that differ only in rank / A % B make one, in order
+ *   use N            the words use the Nth communicator from now on, from 0 on
+ *   only R N         ranks other than R skip the next N arguments; but R N: rank R does
+ *   ranked           writes its rank, three digits, over the value of RANK in the environment
+ *   lock R           a thread of rank R takes a lock and keeps it, and rank R waits for it
+ *   send R COUNT     to rank R, of f32; recv R COUNT: from rank R
  *   FUNCTION N COUNT N calls, of COUNT values of f32: allreduce reduce broadcast bcast allgather reducescatter alltoall gather
  *                    scatter; reduce and gather to the last rank
  *   ring N COUNT     N times: sends to the next rank and receives from the one before, in a group
@@ -23,7 +29,8 @@
  *   stream           makes a stream: FUNCTION and mark use it from then on, and sync waits for it
  *   mark             records an event behind what was called
  *   await            the stream waits for the event
- *   watchdog         a thread asks about the communicator and the event, every 20 ms, as PyTorch's does
+ *   watchdog         a thread asks about the communicators and the event, as PyTorch's does, every 20 ms; of more than 40 ranks
+ *                    every half ms for each
  *   sync             waits for what was called; so do event-sync, to the event, and device-sync and copy-sync
  *   here             prints "here" and the process id
  *   split-alone      rank 0 calls ncclCommSplit, the others do not
@@ -65,7 +72,7 @@ static struct shared {
 extern __typeof__(ncclCommShrink) ncclCommShrink __attribute__((weak));
 static int rank, nranks, nids, nwaits;
 static ncclComm_t comms[DEPTH];
-static int depth;
+static int depth, used = -1;
 static cudaGraphExec_t exec;
 static float *data;
 static cudaStream_t in;
@@ -98,7 +105,7 @@ static void use(ncclComm_t c)
 
 static ncclComm_t comm(void)
 {
-	return depth ? comms[depth - 1] : NULL;
+	return used >= 0 ? comms[used] : depth ? comms[depth - 1] : NULL;
 }
 
 static void init(const char *how)
@@ -135,6 +142,15 @@ static void split(int by, bool blocking)
 	while (!blocking && !__atomic_load_n(c, __ATOMIC_ACQUIRE))
 		pause_ms(1);
 	use(*c);
+}
+
+static void grid(int a, int b)
+{
+	ncclComm_t c = NULL;
+
+	used = -1;
+	ok("split", ncclCommSplit(comms[0], rank / (a * b) * a + rank % a, rank, &c, NULL));
+	use(c);
 }
 
 static void wait_here(void)
@@ -275,9 +291,9 @@ static void *watchdog(void *unused)
 {
 	ncclResult_t result;
 
-	for (;; pause_ms(20)) {
-		if (comm())
-			ncclCommGetAsyncError(comm(), &result);
+	for (;; pause_ms(nranks < 40 ? 20 : nranks / 2)) {
+		for (int i = 0; i < depth; i++)
+			ncclCommGetAsyncError(comms[i], &result);
 		pthread_mutex_lock(&marking);
 		if (event)
 			cudaEventQuery(event);
@@ -289,6 +305,43 @@ static void *watchdog(void *unused)
 __attribute__((noinline)) static void load_data(int ms)
 {
 	pause_ms(ms);
+}
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) static void *hold_lock(void *unused)
+{
+	pthread_mutex_lock(&held);
+	atomic_store((atomic_int *)unused, 1);
+	for (;;)
+		load_data(1000);
+	return unused;
+}
+
+__attribute__((noinline)) static void take_lock(void)
+{
+	atomic_int holds = 0;
+	pthread_t thread;
+
+	ok("thread", pthread_create(&thread, NULL, hold_lock, &holds));
+	while (!atomic_load(&holds))
+		pause_ms(1);
+	pthread_mutex_lock(&held);
+}
+
+__attribute__((noinline)) static void message(bool sends, int peer, size_t n)
+{
+	ok("message", sends ? ncclSend(data, n, ncclFloat32, peer, comm(), (simStream_t)in) :
+	   ncclRecv(data, n, ncclFloat32, peer, comm(), (simStream_t)in));
+}
+
+static void set_rank(void)
+{
+	char *value = getenv("RANK"), digits[8];
+
+	snprintf(digits, sizeof(digits), "%03d", rank);
+	if (value && strlen(value) == strlen(digits))
+		memcpy(value, digits, strlen(digits));
 }
 
 static void late_until(const char *file)
@@ -310,6 +363,18 @@ static int word(char **w)
 		return split(atoi(w[1]), !w[0][5]), 1;
 	if (!strcmp(*w, "shrink"))
 		return shrink(w), 0;
+	if (!strcmp(*w, "grid"))
+		return grid(atoi(w[1]), atoi(w[2])), 2;
+	if (!strcmp(*w, "use"))
+		return used = atoi(w[1]), 1;
+	if (!strcmp(*w, "only") || !strcmp(*w, "but"))
+		return 2 + ((rank == atoi(w[1])) == (**w == 'b') ? atoi(w[2]) : 0);
+	if (!strcmp(*w, "ranked"))
+		return set_rank(), 0;
+	if (!strcmp(*w, "lock"))
+		return rank == atoi(w[1]) ? take_lock() : (void)0, 1;
+	if (!strcmp(*w, "send") || !strcmp(*w, "recv"))
+		return message(**w == 's', atoi(w[1]), strtoul(w[2], NULL, 10)), 2;
 	if (!strcmp(*w, "nap"))
 		return pause_ms(rank == atoi(w[1]) ? atoi(w[2]) : 0), 2;
 	if (!strcmp(*w, "capture"))

@@ -39,19 +39,21 @@ for kind in session ${LONG:+multi} inject; do
 	hang "--attach $kind -j" "3 $late"
 	status 0
 	json 3 '.verdict == "behind" and .nranks == 3 and .here == 3 and .complete'
+	json 1 '.type == "cause" and .kind == "root" and .why == "behind" and .waiting == 2 and .communicator_rank == 1 and .about == 6'
 	json 1 '.culprit and .rank == 1 and .number == 5 and .count == 10 and .completion == "complete" and .wait == null'
 	json 2 '(.culprit | not) and .number == 6 and .count == 7 and .completion == "pending" and .wait == "cudaStreamSynchronize"'
 	json 2 '.operator == "sum" and .data_type == "f32" and .func == "ncclAllReduce" and .wait_ns > 200000000 and .rank != 1'
-	json 3 '.idle_ns > 300000000 and .idle_ns < 60000000000 and .call == null'
+	json 3 '.type == "rank" and .idle_ns > 300000000 and .idle_ns < 60000000000 and .call == null'
 	[ $kind = inject ] || json 1 '.rank == 1 and (.stack | map(.sym) | contains(["load_data", "main"]))'
-	json 3 true
+	json 4 true
 	silent
 done
 
 it "in text: who has not come to what, and what it does instead"
 hang '' "4 $late"
 status 0
-lines 1 '^\[[0-9:]+\] communicator 0x[0-9a-f]+ of 4 ranks, 4 here: behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
+lines 1 '^\[[0-9:]+\] rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, in communicator 0x[0-9a-f]+; 3 processes wait for it, for [0-9.]+ m?s$'
+lines 1 '^communicator 0x[0-9a-f]+ of 4 ranks, 4 here: behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
 lines 1 '^  ranks 0,2-3: ncclAllReduce number 6 of 7 f32, sum, not complete; in cudaStreamSynchronize, for [0-9.]+ m?s$'
 lines 1 '^  rank 1: ncclAllReduce number 5 of 10 f32, sum, complete; in no call, for [0-9.]+ m?s$'
 lines 1 '^    rank 1: pid [0-9]+, thread [0-9]+ \(nccl\)$'
@@ -62,14 +64,14 @@ it "each hang is reported once, and again when something has moved"
 # rank 1 is late until the first hang is reported, and again until the second one is
 rm -f "$tmp/out"
 for n in 2 4; do
-	until_true eval '[ "$(grep -c . "$tmp/out")" -ge $n ]'
+	until_true eval '[ "$(grep -c "\"rank\"," "$tmp/out")" -ge $n ]'
 	echo >"$tmp/reported.$n"
 done &
 hang -j "2 init late-until 1 $tmp/reported.2 allreduce 1 7 mark sync late-until 1 $tmp/reported.4 allreduce 1 11 mark sync"
 wait $!
 json 1 '.culprit and .number == 0 and .verdict == "behind"'
 json 1 '.culprit and .number == 1 and .verdict == "behind"'
-json 4 true
+json 6 true
 
 it "ranks that call different things by the same number"
 hang -j "3 init watchdog allreduce 5 10 differ 2 allreduce 1 7 mark $stay"
@@ -92,7 +94,7 @@ json 1 '.verdict == "behind" and .culprit and .rank == 1 and .number == 26 and .
 json 2 '(.culprit | not) and .number == 29 and .completion == "pending" and .wait == "cudaStreamSynchronize" and .replayed'
 json 3 '.nranks == 3'
 hang '' "3 init watchdog allreduce 5 10 graph 3 11 launch 7 sync late-until 1 $tmp/out launch 1 mark sync"
-lines 1 ': behind: rank 1 has not come to ncclAllReduce number 27 of 11 f32, sum, in a CUDA graph, for [0-9.]+ m?s$'
+lines 1 ': behind: rank 1 has not come to ncclAllReduce number 27 of 11 f32, sum, in a CUDA graph, for [0-9.]+ m?s: it has launched the CUDA graph less often$'
 
 large='graph 101 11 launch 7 sync'
 hang -j "3 init watchdog allreduce 5 10 $large late-until 1 $tmp/out launch 1 mark sync"
@@ -103,7 +105,7 @@ it "what unknown CUDA graphs have of a communicator may be what its ranks wait f
 program "$bin/nccl" 2 init watchdog graph 3 10 wait allreduce 5 10 mark sync late-until 1 "$tmp/out" launch 1 sync
 tool ncclhang -w 300ms -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
 echo >&3
-until_true eval '[ "$(jq -s length "$tmp/out")" = 2 ]'
+until_true eval '[ "$(jq -s length "$tmp/out")" = 3 ]'
 exec 3>&-
 wait "$pid"
 stop
@@ -140,6 +142,95 @@ hang '' "3 init watchdog allreduce 5 10 mark sync die 1 allreduce 1 7 mark $stay
 lines 1 ': behind: rank 1 has not come to ncclAllReduce number 6 of 7 f32, sum, for [0-9.]+ m?s$'
 lines 1 '^  rank 1: came to number 5; its process has ended, for [0-9.]+ m?s$'
 lines 0 '^    rank 1'
+
+# stuck OPTIONS WORDS: watches a program that does not end, until there is a report; its ranks have numbers in the job
+stuck() {
+	tool env RANK=000 ncclhang -w 300ms $1 -c "$bin/nccl $2 >/dev/null"
+	until_true test -s "$tmp/out"
+	stop TERM
+}
+
+# all ranks, until the tool ends
+forever='sleep 1000000'
+# of 8 ranks, by two and by four
+tensor_data='8 ranked init watchdog grid 1 2 grid 2 4 use 1 allreduce 3 10 mark sync use 2 allreduce 2 10 mark sync'
+
+it "ranks that send to each other, or receive what none sends, are named with the numbers of their calls"
+hello='2 ranked init watchdog allreduce 1 10 mark sync'
+both="only 0 3 send 1 10 only 1 3 send 0 10 mark sync"
+stuck '' "$hello $both"
+lines 1 '^\[[0-9:]+\] RANK 0 waits for RANK 1 in ncclSend number 1, RANK 1 waits for RANK 0 in ncclSend number 1, in communicator 0x[0-9a-f]+: each sends, and none receives, for [0-9.]+ m?s$'
+lines 1 ': message: ranks 0 and 1 both send to each other, and neither receives \(ncclSend number 1, after 0 of ncclRecv\), for '
+lines 1 '^    RANK 0-1: pid [0-9]+ and 1 more, alike$'
+lines 0 'wait for ncclAllReduce'
+stuck -j "$hello $both"
+json 2 '.type == "cause" and .kind == "circle" and .why == "message" and .func == "ncclSend" and .about == 1 and .job_rank + .for_job_rank == 1'
+json 2 '.verdict == "message" and .culprit and .completion == "pending" and .peer != .rank'
+stuck '' "$hello only 0 3 recv 1 10 only 1 3 recv 0 10 mark sync"
+lines 1 ': each receives, and none sends, for '
+# a pipeline of three: the last receives three times, the second sends twice
+pipeline="only 0 6 send 1 10 send 1 10 only 1 12 recv 0 10 send 2 10 recv 0 10 send 2 10 only 2 9 recv 1 10 recv 1 10 recv 1 10 mark sync"
+stuck '' "3 ranked init watchdog $pipeline $forever"
+lines 1 '^\[[0-9:]+\] RANK 1 does not send what RANK 2 receives: ncclRecv number 3 there, 2 ncclSend here, in communicator 0x[0-9a-f]+; 1 process waits for it, for '
+lines 1 '^    rank 1: pid [0-9]+, RANK 1, thread [0-9]+ \(nccl\)$'
+lines 1 '^        load_data\+0x'
+stuck -j "3 ranked init watchdog $pipeline $forever"
+json 1 '.type == "cause" and .kind == "root" and .job_rank == 1 and .func == "ncclRecv" and .about == 3 and .waiting == 1'
+stuck '' "3 ranked init watchdog $pipeline allreduce 1 10 mark sync"	# the others go on to the next step
+lines 1 '^\[[0-9:]+\] RANK 1 waits for RANK 2 in ncclAllReduce number 1 .*, RANK 2 waits for RANK 1 in ncclRecv number 3, in communicator '
+
+it "communicators that ranks use in another order are a circle"
+a='use 1 allreduce 1 7 mark sync' b='use 0 allreduce 1 7 mark sync'
+stuck '' "4 ranked init watchdog grid 1 2 only 0 12 $a $b but 0 12 $b $a"
+lines 1 '^\[[0-9:]+\] RANK 0 waits for RANK 1 in ncclAllReduce number 1 of 7 f32, sum of communicator 0x[0-9a-f]+, RANK 1 waits for RANK 0 in ncclAllReduce number 1 of 7 f32, sum of communicator 0x[0-9a-f]+: they call the collectives of these communicators in another order; 2 more processes wait for them, for '
+lines 1 '^communicator 0x[0-9a-f]+ of 2 ranks, 2 here: behind: rank 1 has not come'
+lines 1 '^communicator 0x[0-9a-f]+ of 4 ranks, 4 here: behind: rank 0 has not come'
+lines 1 '^1 hang reported$'
+lines 2 '^communicator '
+
+it "a rank of tensor and data parallel groups that waits for a lock is the root of one hang, from the start or attached late"
+lock="$tensor_data lock 5 use 1 allreduce 1 7 mark here sync use 2 allreduce 1 11 mark here sync"
+stuck '' "$lock"
+lines 1 '^\[[0-9:]+\] RANK 5 has not come to ncclAllReduce number [34] of (7|11) f32, sum, in communicator 0x[0-9a-f]+; 7 processes wait for it, for '
+lines 1 '^\[[0-9:]+\]'
+lines 1 '^        take_lock\+0x'
+lines 3 '^communicator 0x[0-9a-f]+ of [24] ranks, [24] here: behind: rank [12] has not come to '
+lines 3 '^communicator '	# none that is not used, and none in which nothing waits
+lines 1 '^1 hang reported$'
+stuck -j "$lock"
+json 1 '.type == "cause"'
+json 1 '.type == "cause" and .kind == "root" and .job_rank == 5 and .waiting == 7 and .communicators == 3 and (.stack | map(.sym) | contains(["take_lock"]))'
+json 2 '.type == "rank" and .culprit and .job_rank == 5'
+# late OPTIONS WORDS N: looks at it, with ranks and a process without CUDA, when it has said N lines
+late() {
+	RANK=000 "$bin/nccl" $2 >"$tmp/ready" & pid=$!
+	pids="$pids $pid"
+	until_true asleep "$3"
+	run ncclhang $1 -p "$$,$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+}
+late '' "$lock" 37
+says "process $$ has no CUDA functions to trace"
+lines 1 '^\[[0-9:]+\] RANK 5 does not wait for NCCL or the GPU, in communicator 0x[0-9a-f]+; 7 processes wait for it$'
+lines 1 '^\[[0-9:]+\]'
+lines 1 '^    RANK 0-4,6-7: pid [0-9]+ and 6 more, alike$'
+lines 1 '^        take_lock\+0x'
+lines 1 '^  nothing listens for RAS'
+
+it "uneven batches: the rank that went on, and where; attached late, each stack once"
+batches="3 ranked init watchdog allreduce 3 10 mark sync but 2 6 allreduce 1 10 mark here sync only 2 5 allreduce 1 1 here device-sync"
+stuck '' "$batches"
+lines 1 ': mismatch: rank 2 called something else than ncclAllReduce number 4 of 10 f32, sum, '
+lines 1 '^    rank 2: pid [0-9]+, RANK 2, thread [0-9]+ \(nccl\)$'
+lines 1 '^    RANK 0-1: pid [0-9]+ and 1 more, alike$'
+late '' "$batches" 6
+lines 1 ': pending: all ranks here wait, for longer than it is traced'
+lines 1 '^    rank 2: pid [0-9]+, RANK 2, thread [0-9]+ \(nccl\)$'
+lines 1 '^    RANK 0-1: pid [0-9]+ and 1 more, alike$'
+
+it "a list of processes without CUDA is refused"
+fails 3 "process $$ has no CUDA functions to trace" ncclhang -p "$$,$PPID"
 
 it "what is complete is no hang, by the event behind it or by a wait; also if ranks do nothing for long"
 hang -j '3 init allreduce 7 10 mark watchdog sleep 1000'
@@ -187,7 +278,8 @@ lines 1 '^no communicator of NCCL was seen$'
 
 it "a program that hangs already and does not ask about its communicators: who of its processes waits and who does not"
 seen '' 5 "3 init ${hung%%watchdog*}${hung#*watchdog}"
-lines 1 '^\[[0-9:]+\] 3 processes with NCCL, no communicator seen: suspect: 2 processes wait, 1 process does not; earlier calls are unknown$'
+lines 1 '^\[[0-9:]+\] process [0-9]+ does not wait for NCCL or the GPU; 2 processes wait for it$'
+lines 1 '^3 processes with NCCL, no communicator seen: suspect: 2 processes wait, 1 process does not; earlier calls are unknown$'
 lines 1 '^  2 processes: no communicator was seen; in cudaStreamSynchronize$'
 lines 1 '^    pid [0-9]+, thread [0-9]+$'
 lines 1 '^        load_data\+0x'
@@ -321,13 +413,12 @@ for what in ranks communicators; do
 	[ $what = ranks ] || lines 20000 '^communicator 0x'
 done
 
-it "one look at a program that works says so of each communicator"
+it "one look at a program that works says so of each communicator of which something was called"
 program "$bin/nccl" 3 wait init split 2 allreduce 3 10 sync wait
 tool ncclhang -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
 echo >&3
 wait "$tracer"
-json 6 '.type == "rank" and (.verdict == "idle" or .verdict == "moving") and (.culprit | not) and .complete'
-json 3 '.nranks == 3'
+json 3 '.type == "rank" and (.verdict == "idle" or .verdict == "moving") and (.culprit | not) and .complete'
 json 3 '.nranks < 3 and .number == 3'
 exec 3>&-
 kill -9 "$pid"
@@ -444,3 +535,32 @@ for list in "-p $ranks" ''; do
 done
 echo >"$tmp/go-on"
 wait "$pid"
+
+it_alone "512 ranks in 8 by 8 by 8 groups, one of which is late: within ten seconds one hang, and its root"
+cube='512 ranked init grid 1 8 grid 8 8 grid 64 8 watchdog use 1 allreduce 1 10 mark sync use 2 allreduce 1 10 mark sync use 3 allreduce 1 10 mark sync'
+next='use 1 allreduce 1 7 mark here sync use 2 allreduce 1 7 mark here sync use 3 allreduce 1 7 mark here sync'
+rm -f "$tmp/go-on"
+RANK=000 "$bin/nccl" $cube late-until 123 "$tmp/go-on" $next >"$tmp/ready" & pid=$!
+pids="$pids $pid"
+# each but 123, those that are not in its first group twice, and those that are in none of theirs three times
+until_true eval '[ "$(grep -c "^here" "$tmp/ready")" = $((511 + 504 + 448)) ]'
+ranks=$(pgrep -P "$pid" | tr '\n' , | sed 's/,$//')
+for _ in 1 2 3 4 5; do		# they come to the wait some time after they have said it
+	SECONDS_=10 run ncclhang -j -p "$ranks"
+	status 0
+	[ "$(jq -s 'map(select(.wait)) | length' "$tmp/out")" != 2044 ] || break
+done
+json 1 '.type == "cause"'
+json 1 '.type == "cause" and .kind == "root" and .job_rank == 123 and .waiting == 511 and .communicators == 193 and (.stack | map(.sym) | contains(["load_data"]))'
+json 4 '.type == "rank" and .culprit and .job_rank == 123'
+json 2044 '.type == "rank" and (.culprit | not) and .stack'
+for _ in 1 2 3 4 5; do
+	SECONDS_=10 run ncclhang -p "$ranks"
+	status 0
+	! grep -q '^\[.*RANK 123 does not wait' "$tmp/out" || break
+done
+lines 1 '^\[[0-9:]+\] RANK 123 does not wait for NCCL or the GPU, in communicator 0x[0-9a-f]+; 511 processes wait for it$'
+lines 1 '^    RANK 0-122,124-511: pid [0-9]+ and 510 more, alike$'
+lines 1 '^\.\.\. and 177 more communicators: --json has them all$'
+kill -9 "$pid"
+wait "$pid" 2>/dev/null

@@ -8,14 +8,18 @@
 #include "model/captures.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
+#include "ncclhang/cause_view.h"
 #include "ncclhang/completion.h"
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_view.h"
+#include "ncclhang/judge.h"
+#include "ncclhang/look.h"
 #include "ncclhang/merge.h"
 #include "ncclhang/rank_name.h"
 #include "ncclhang/ras.h"
 #include "ncclhang/ras_view.h"
+#include "ncclhang/wait_graph.h"
 #include "probe/dso.h"
 #include "proc/helper_files.h"
 #include "proc/proc.h"
@@ -37,13 +41,14 @@ static const struct usage usage = {
 	"  ncclhang -w 2 -jc './ranks.py 4 3 1'\n",
 };
 
-enum { ENDED = 1024 };
+enum { ENDED = 1024, COMMUNICATORS = 128 << 20 /* bytes: 512 ranks in six each */ };
 
 struct watch {
 	bool all_stacks, no_ras, merge;
 	const char *ras_address;
 	struct ras ras;		/* the last answer of a report */
 	int ras_pid, asked;
+	bool ras_failed;	/* which this report says */
 	long stall_ns;		/* 0: one look */
 	const char *dump;	/* prefix of files, or NULL */
 	struct dump_files files;
@@ -53,6 +58,7 @@ struct watch {
 	struct completion completion;
 	struct told { unsigned long long id, moved; enum verdict verdict; size_t n; } *told;	/* hangs that were reported and go on */
 	size_t ntold, reports;
+	size_t hung;			/* communicators that hung in the last look */
 	unsigned long long lost;	/* records and calls, so far */
 	struct hang_ended ended[ENDED];	/* the last ones */
 	size_t nended;
@@ -83,17 +89,25 @@ static void take_stack(void *ctx, const struct inflight_row *thread)
 		r->main_stack = thread->stack;
 }
 
+static void find_stack(struct watch *w, struct hang_rank *r)
+{
+	if (r->has_ended || r->stack)
+		return;
+	if (r->call || (r->wait && r->wait->tid == r->tid))
+		r->stack = (r->call ?: r->wait)->stack;
+	else
+		inflight_threads(&w->inflight, r->pid, r->tid, take_stack, r);
+}
+
+/* Those that others wait for; those that wait as far as that tells something. */
 static void find_stacks(struct watch *w, struct hang *h)
 {
 	for (size_t i = 0; i < h->n; i++) {
 		struct hang_rank *r = &h->ranks[i];
 
-		if ((!w->all_stacks && !r->culprit) || r->has_ended)
-			continue;
-		if (r->call || (r->wait && r->wait->tid == r->tid))
-			r->stack = (r->call ?: r->wait)->stack;
-		else
-			inflight_threads(&w->inflight, r->pid, r->tid, take_stack, r);
+		if (w->all_stacks || r->culprit || h->verdict == HANG_PENDING || h->verdict == HANG_MISMATCH ||
+		    (!w->stall_ns && hang_waits(r)))
+			find_stack(w, r);
 	}
 }
 
@@ -272,11 +286,6 @@ static void add_unseen(struct watch *w, struct hangs *h)
 
 /* ---- Reports */
 
-static bool is_hang(enum verdict v)
-{
-	return v != HANG_IDLE && v != HANG_MOVING;
-}
-
 static unsigned long long id_of(const struct hang *h)
 {
 	return h->hash ?: ((unsigned long long)h->ranks[0].pid << 32 ^ (h->ranks[0].m ? h->ranks[0].m->handle : 0));
@@ -297,7 +306,7 @@ static void remember(struct watch *w, const struct hangs *h)
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n; i++)
-		if (is_hang(h->all[i].verdict))
+		if (hang_is_hung(&h->all[i]))
 			told[n++] = (struct told){ id_of(&h->all[i]), h->all[i].moved, h->all[i].verdict, h->all[i].n };
 	free(w->told);
 	w->told = told;
@@ -311,11 +320,12 @@ static bool no_signal(void *ctx)
 }
 
 /* Of what the probes do not see: ranks on other machines, and what was called before tracing began. */
-static void ask_ras(struct watch *w, const struct hang *h, unsigned long long now)
+static void ask_ras(void *ctx, const struct hang *h)
 {
+	struct watch *w = ctx;
 	int pid = living(h)->pid;
 
-	if (w->no_ras || !h->hash || h->verdict == HANG_IDLE || h->verdict == HANG_MOVING || (h->whole && (int)h->n == h->nranks))
+	if (w->no_ras || w->ras_failed || !h->hash || !hang_is_hung(h) || (h->whole && (int)h->n == h->nranks))
 		return;
 	/* an answer is about all communicators of a job */
 	if (!ras_find(&w->ras, h->hash) && w->asked < MOST_ASKED && (!w->asked || w->ras_pid != pid)) {
@@ -324,24 +334,111 @@ static void ask_ras(struct watch *w, const struct hang *h, unsigned long long no
 		w->ras_pid = pid;
 		ras_ask(&w->ras, w->ras_pid, w->ras_address, RAS_MS, no_signal, NULL);
 	}
-	ras_print(&w->ras, h->hash, now);
+	ras_print(&w->ras, h->hash, w->inflight.now);
+	w->ras_failed = w->ras.result != RAS_OK;
 }
 
-static void print_hang(struct watch *w, const struct hangs *all, struct hang *h, unsigned long long now)
+/* By process: a job's has ranks in several communicators. */
+struct named { int pid; struct rank_name name; UT_hash_handle hh; };
+
+static void name_ranks(struct watch *w, struct hangs *h)
+{
+	struct named *all = NULL, *p, *next;
+
+	for (size_t i = 0; i < h->n; i++)
+		for (size_t k = 0; k < h->all[i].n; k++) {
+			struct hang_rank *r = &h->all[i].ranks[k];
+
+			HASH_FIND_INT(all, &r->pid, p);
+			if (!p) {
+				p = xcalloc(1, sizeof(*p));
+				*p = (struct named){ .pid = r->pid, .name = rank_name_read(w->session.probes.helpers, r->pid) };
+				HASH_ADD_INT(all, pid, p);
+			}
+			r->name = p->name;
+		}
+	HASH_ITER(hh, all, p, next) {
+		HASH_DEL(all, p);
+		free(p);
+	}
+}
+
+/* Those of calls in flight that are in the report are not printed once more. */
+static void mark_shown(struct watch *w, const struct hang *h)
 {
 	struct inflight_row *rows = w->inflight.rows;
 
-	find_missing(w, all, h);
-	find_stacks(w, h);
-	hang_print(h, w->session.probes.helpers, &w->session.processes, now);
-	ask_ras(w, h, now);
-	w->reports++;
 	for (size_t i = 0; i < h->n; i++) {
 		if (h->ranks[i].call)
 			rows[h->ranks[i].call - rows].shown = true;
 		if (h->ranks[i].wait)
 			rows[h->ranks[i].wait - rows].shown = true;
 	}
+}
+
+static bool is_new(const struct hangs *h, const struct cause *c, const bool *new)
+{
+	for (size_t i = 0; i < c->ngroups; i++)
+		if (new[c->groups[i] - h->all])
+			return true;
+	return false;
+}
+
+/* What does not hang, of one look: but communicators that nothing has called an operation of. */
+static void print_others(struct watch *w, const struct hangs *h, bool in_text)
+{
+	size_t unused = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		const struct hang *g = &h->all[i];
+
+		if (hang_is_hung(g))
+			continue;
+		if (hang_is_unused(g)) {
+			unused++;
+		} else if (out_is_json()) {
+			hang_print_rows(g, &w->session.processes, w->inflight.now);
+		} else if (in_text) {
+			printf("[%s] ", out_clock());
+			hang_print_line(g, w->inflight.now, false);
+			hang_print_ranks(g, w->inflight.now);
+		}
+	}
+	if (unused && in_text && !out_is_json())
+		printf("%zu communicator%s of which no operation was called\n", unused, plural(unused));
+}
+
+/* new: of each communicator, whether to report it, with all that has the same cause. */
+static void print_hangs(struct watch *w, struct hangs *h, bool *new)
+{
+	const struct cause_printer printer = {
+		.processes = &w->session.processes, .now = w->inflight.now, .ranks = w->all_stacks, .clock = true,
+		.after = ask_ras, .ctx = w,
+	};
+	struct causes causes;
+	size_t n = 0;
+
+	name_ranks(w, h);
+	causes = causes_find(h);
+	for (size_t i = 0; i < causes.n; i++) {
+		const struct cause *c = &causes.all[i];
+
+		if (w->stall_ns && !is_new(h, c, new))
+			continue;
+		for (size_t k = 0; k < c->ngroups; k++) {
+			find_stacks(w, &h->all[c->groups[k] - h->all]);
+			mark_shown(w, c->groups[k]);
+			new[c->groups[k] - h->all] = true;
+		}
+		for (size_t k = 0; k < c->n; k++)
+			if (c->steps[k].from)
+				find_stack(w, (struct hang_rank *)c->steps[k].from);
+		cause_print(&printer, c, ++n);
+	}
+	w->reports += n;
+	if (!w->stall_ns)
+		print_others(w, h, !causes.n);
+	causes_free(&causes);
 }
 
 /* stacks: read those of the calls in flight, too. */
@@ -356,7 +453,7 @@ static struct hangs look(struct watch *w, bool stacks)
 static bool some_is_new(const struct watch *w, const struct hangs *h)
 {
 	for (size_t i = 0; i < h->n; i++)
-		if (is_hang(h->all[i].verdict) && !was_told(w, &h->all[i]))
+		if (hang_is_hung(&h->all[i]) && !was_told(w, &h->all[i]))
 			return true;
 	return false;
 }
@@ -377,35 +474,61 @@ static void dump(struct watch *w, const struct hangs *h, const bool *reported)
 	}
 }
 
+static bool any(const bool *of, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !of[i])
+		i++;
+	return i < n;
+}
+
+/* The communicators of a job stop one after another: return true if there are not more than in the last look. */
+static bool is_settled(struct watch *w, const struct hangs *h)
+{
+	size_t n = 0, before = w->hung;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += hang_is_hung(&h->all[i]);
+	w->hung = n;
+	return n == before;
+}
+
 static void report(void *ctx)
 {
 	struct watch *w = ctx;
 	const unsigned long long *counts = w->events.lost, lost = counts[LOST_RECORD] + counts[LOST_THREAD] + counts[LOST_PROC_TABLE_FULL];
-	unsigned long long now;
 	struct hangs hangs;
-	bool *new;
+	bool *new, settled;
 
 	if (lost != w->lost)
 		communicators_lost(&w->communicators);
 	w->lost = lost;
 	communicators_look(&w->communicators);
 	hangs = look(w, !w->stall_ns);
+	settled = is_settled(w, &hangs);
 	if (w->stall_ns && some_is_new(w, &hangs)) {
 		hangs_free(&hangs);
+		if (!settled) {
+			inflight_clear(&w->inflight);
+			return;
+		}
 		hangs = look(w, true);
 	}
 	if (!w->stall_ns)
 		add_unseen(w, &hangs);
-	now = w->inflight.now;
 	new = xcalloc(hangs.n + 1, sizeof(*new));
 	for (size_t i = 0; i < hangs.n; i++)
-		new[i] = !w->stall_ns || (is_hang(hangs.all[i].verdict) && !was_told(w, &hangs.all[i]));
+		new[i] = !w->stall_ns || (hang_is_hung(&hangs.all[i]) && !was_told(w, &hangs.all[i]));
 	remember(w, &hangs);		/* before ranks are added that make no calls */
 	for (size_t i = 0; i < hangs.n; i++)
 		if (new[i])
-			print_hang(w, &hangs, &hangs.all[i], now);
+			find_missing(w, &hangs, &hangs.all[i]);
+	if (any(new, hangs.n))
+		print_hangs(w, &hangs, new);
 	ras_free(&w->ras);
 	w->asked = 0;
+	w->ras_failed = false;
 	if (w->dump)
 		dump(w, &hangs, new);
 	free(new);
@@ -502,6 +625,7 @@ static void loaded(void *ctx)
 	w->completion = (struct completion)COMPLETION_OF(w->skel);
 	communicators_init(&w->communicators, &w->session.probes, session_is_alone(&w->session));
 	w->communicators.keeps_recent = true;
+	w->communicators.quota.limit = COMMUNICATORS;
 }
 
 /* Whose files have no user id in their names: an option selects him, not what happens to run.  Of a

@@ -10,9 +10,10 @@
 #include "fuzz.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
+#include "ncclhang/cause_view.h"
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
-#include "ncclhang/hang_view.h"
+#include "ncclhang/judge.h"
 #include "ncclhang/merge.h"
 #include "ncclhang/rank_name.h"
 #include "session/event_loop.h"
@@ -23,6 +24,7 @@ enum { RANKS = 12, KEPT = 3, NOW_S = 1000 };
 struct rank {
 	struct communicator m;
 	struct comm_op recent[RECENT];
+	struct comm_peer peers[KEPT];
 	struct inflight_row call, wait;
 	char *comm;
 };
@@ -183,6 +185,18 @@ static void take_row(struct input *in, struct inflight_row *row, const struct ra
 	};
 }
 
+static void take_messages(struct input *in, struct rank *r, struct hang_rank *rank)
+{
+	r->m.message = (struct comm_op){
+		.func = take(in, 1) & 1 ? CUDA_ID_ncclSend : CUDA_ID_ncclRecv, .number = 1, .message = true, .other = (int)take(in, 1) % 4,
+		.time = take(in, 1),
+	};
+	for (int i = 0; i < KEPT; i++)
+		r->peers[i] = (struct comm_peer){ .rank = i, .sent = take(in, 1) % 3, .received = take(in, 1) % 3 };
+	r->m.peers = (struct comm_peers){ .all = r->peers, .n = KEPT, .incomplete = take(in, 1) & 1 };
+	rank->message = &r->m.message;
+}
+
 static void take_rank(struct input *in, struct hangs *h)
 {
 	struct rank *r = &ranks[nranks++];
@@ -216,6 +230,11 @@ static void take_rank(struct input *in, struct hangs *h)
 	rank->moved = take(in, take(in, 1) % 9);
 	take_row(in, &r->call, r);
 	take_row(in, &r->wait, r);
+	rank->name.rank = has & 32 ? (int)take(in, 1) % 4 : -1;
+	if (rank->m && rank->last && has & 64)
+		rank->first = communicator_collective(rank->m, r->m.collectives);
+	if (rank->m && rank->last && has & 128)
+		take_messages(in, r, rank);
 	rank->call = has & 8 ? &r->call : NULL;
 	rank->wait = has & 16 ? &r->wait : NULL;
 }
@@ -265,19 +284,18 @@ static void check_rows(const char *rows)
 
 static void check_hangs(struct hangs *h)
 {
+	const struct cause_printer printer = { .now = NOW_S * 1000000000ull, .ranks = true, .clock = true };
 	static struct event_loop events;
 	const struct dump_files files = { .prefix = "prefix", .apart = true, .events = &events };
 
 	hangs_judge(h, NOW_S * 1000000000ull, 500000000);
 	out_set_json(false);
 	capture(false);
-	for (size_t i = 0; i < h->n; i++)
-		hang_print(&h->all[i], NULL, NULL, NOW_S * 1000000000ull);
+	causes_print(&printer, h);
 	CHECK(printable(captured(), true) >= 0);
 	out_set_json(true);
 	capture(false);
-	for (size_t i = 0; i < h->n; i++)
-		hang_print(&h->all[i], NULL, NULL, NOW_S * 1000000000ull);
+	causes_print(&printer, h);
 	check_rows(captured());
 	capture(true);
 	CHECK(dump_write(&files, h, 0));

@@ -30,6 +30,13 @@ enum completeness completion_of(const struct completion *c, const struct communi
 	return asked >= op->time && asked + ASKED_NS > now ? COMPLETE_NOT : COMPLETE_UNKNOWN;
 }
 
+unsigned long long completion_until(const struct completion *c, const struct communicator *m, const struct comm_op *op)
+{
+	const struct nccl_stream one = stream_of_key(c, m, op, op->stream), all = stream_of_key(c, m, op, NCCL_ALL_STREAMS);
+
+	return one.done > all.done ? one.done : all.done;
+}
+
 void completion_program_ended(const struct completion *c, unsigned long long program)
 {
 	entries_drop_program(c->streams, &c->shares->streams, offsetof(struct nccl_stream, share), program);

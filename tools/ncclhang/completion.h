@@ -30,6 +30,9 @@ enum completeness {
 enum completeness completion_of(const struct completion *c, const struct communicator *m, const struct comm_op *op,
 				unsigned long long now, unsigned long long *noticed);
 
+/* Returns when what is complete in the stream of an operation had been called, as far as the program has asked; ns. */
+unsigned long long completion_until(const struct completion *c, const struct communicator *m, const struct comm_op *op);
+
 /* Drops what a program has in the maps.  Call when it has ended. */
 void completion_program_ended(const struct completion *c, unsigned long long program);
 

@@ -4,9 +4,10 @@
 #define NCCLHANG_HANG_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "api/cuda_fn.h"
 #include "ncclhang/completion.h"
+#include "ncclhang/rank_name.h"
 
-struct communicators;
 struct hang_report;
 struct inflight;
 struct inflight_row;
@@ -19,6 +20,7 @@ enum verdict {
 	HANG_CALL,	/* a call of NCCL other than an operation does not return */
 	HANG_MISMATCH,	/* the same collective is another one in some ranks */
 	HANG_BEHIND,	/* some ranks have not come to a collective */
+	HANG_MESSAGE,	/* some ranks send what others do not receive, or receive what they do not send */
 	HANG_PENDING,	/* all ranks have come, and it does not complete */
 	HANG_SUSPECT,	/* the communicator is from before tracing began: some ranks wait, some do not */
 	HANG_VERDICTS
@@ -31,10 +33,13 @@ extern const char *const hang_words[HANG_VERDICTS];
 struct hang_rank {
 	const struct communicator *m;	/* NULL: it is being made */
 	int rank, pid;			/* rank -1: not known */
+	struct rank_name name;		/* set by the tool, for hangs */
 	int tid;			/* of the call, the wait, or that has called last */
 	unsigned long long number;	/* collectives that it has come to */
 	const struct comm_op *last;	/* that it has begun; NULL: none is known */
 	enum completeness complete;	/* last is */
+	/* Not known to be complete, or NULL: the first collective, and the last message from one rank to another. */
+	const struct comm_op *first, *message;
 	const struct comm_op *op;	/* last, or of HANG_MISMATCH the one that is not as in other ranks */
 	const struct inflight_row *call;	/* of NCCL that does not return, of this communicator; or NULL */
 	const struct inflight_row *wait;	/* for the GPU, or of a NCCL call from before tracing; or NULL */
@@ -57,6 +62,7 @@ struct hang {
 	bool whole;			/* all ranks here were seen being made */
 	bool unseen;			/* it is none: processes of a job that have NCCL, in which no communicator was seen */
 	struct hang_rank *ranks;	/* by rank */
+	bool by_rank;			/* private: each has the place of its number */
 	size_t n, room;
 	enum verdict verdict;
 	unsigned long long number;	/* of the collective that the verdict is about; 0: of none */
@@ -68,37 +74,40 @@ struct hang {
 struct hangs {
 	struct hang *all;		/* by hash */
 	size_t n, room;
-	struct hang_place *places;	/* private: those with a hash, until hangs_judge() */
+	struct hang_place *places;	/* private: those with a hash, until hangs_sort() */
 };
-
-/* A rank whose process has ended with the communicator. */
-struct hang_ended {
-	unsigned long long hash, time, number;	/* time: ns */
-	unsigned user;
-	int nranks, rank, pid;
-};
-
-/* Looks at all communicators.  Those where something moved in the last stall_ns are HANG_MOVING.  What the result points to
- * is valid until records are handled or inflight_clear(). */
-struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
-			const struct hang_ended *ended, size_t nended, unsigned long long now, unsigned long long stall_ns);
-
-/* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
- * known. */
-void hang_add_missing(struct hang *h, int pid, int rank, const struct inflight *inflight);
-
-/* Sets the verdict of a communicator that was not seen being made. */
-void hang_judge_unseen(struct hang *h);
 
 /* Return the communicator with these, added if there is none; and a new rank of it: valid until the next one is added. */
 struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, unsigned user);
 struct hang_rank *hang_add(struct hang *h);
 
+/* Returns the communicator with these; NULL if there is none, its hash is not known, or they are sorted. */
+struct hang *hangs_find(const struct hangs *h, unsigned long long hash, int nranks, unsigned user);
+
+/* Sort the ranks by their numbers, and the communicators by their hashes. */
+void hang_sort(struct hang *h);
+void hangs_sort(struct hangs *h);
+
+/* Returns the function of a call: enum cuda_id; -1 for NULL. */
+int hang_func_of(const struct inflight_row *row);
+
+/* Return true if a function is of a class; -1 is of none. */
+bool hang_is_of(int func, enum cuda_class class);
+
+/* Return true if it waits in NCCL or for the GPU, perhaps for other ranks. */
+bool hang_waits(const struct hang_rank *r);
+
+/* Return true if the verdict is one of a hang. */
+bool hang_is_hung(const struct hang *h);
+
+/* Return true if no operation of it was called, and it does not hang. */
+bool hang_is_unused(const struct hang *h);
+
+/* Returns the rank of that number in the communicator; NULL: it is not on this machine. */
+struct hang_rank *hang_rank_of(const struct hang *h, int rank);
+
 /* Return true if all ranks must call this function: enum cuda_id. */
 bool hang_is_collective(int func);
-
-/* Sets the verdicts, and the order. */
-void hangs_judge(struct hangs *h, unsigned long long now, unsigned long long stall_ns);
 
 void hangs_free(struct hangs *h);
 

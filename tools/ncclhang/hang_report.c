@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "ncclhang/hang_report.h"
 
-void hang_report_stack(const struct hang_report *r)
+void hang_report_stack(FILE *f, const struct hang_report *r)
 {
 	const json_t *frame;
 	size_t i;
@@ -14,15 +14,15 @@ void hang_report_stack(const struct hang_report *r)
 		const char *file = json_string_value(json_object_get(frame, "file"));
 		json_int_t line = json_integer_value(json_object_get(frame, "line"));
 
-		fputs("        ", stdout);
-		escape_text(stdout, sym ?: "[unknown]");
+		fputs("        ", f);
+		escape_text(f, sym ?: "[unknown]");
 		if (file) {
-			fputs(" (", stdout);
-			escape_text(stdout, file);
+			fputs(" (", f);
+			escape_text(f, file);
 			if (line)
-				printf(":%" JSON_INTEGER_FORMAT, line);
-			putchar(')');
+				fprintf(f, ":%" JSON_INTEGER_FORMAT, line);
+			fputc(')', f);
 		}
-		putchar('\n');
+		fputc('\n', f);
 	}
 }

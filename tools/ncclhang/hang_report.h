@@ -3,6 +3,7 @@
 #ifndef NCCLHANG_HANG_REPORT_H
 #define NCCLHANG_HANG_REPORT_H
 #include <stdbool.h>
+#include <stdio.h>
 #include "ncclhang/rank_name.h"
 
 struct json_t;
@@ -16,7 +17,7 @@ struct hang_report {
 	const struct json_t *frames;	/* of its stack, or NULL */
 };
 
-/* Prints the frames of its stack as text. */
-void hang_report_stack(const struct hang_report *r);
+/* Writes the frames of its stack as text. */
+void hang_report_stack(FILE *f, const struct hang_report *r);
 
 #endif

@@ -13,15 +13,12 @@
 #include "model/communicators.h"
 #include "model/inflight.h"
 #include "ncclhang/hang.h"
-#include "ncclhang/hang_report.h"
 #include "ncclhang/hang_view.h"
-#include "ncclhang/rank_name.h"
+#include "ncclhang/messages.h"
 #include "proc/process_table.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-
-enum { SHOWN = 16 };	/* ranks whose stacks text has */
 
 struct hang_row {
 	unsigned long long time, about, hash, handle, rank, nranks, here, job_rank, local_rank, number, count, root, peer, stream, idle, call_age,
@@ -39,7 +36,7 @@ OUT_WORD(row_type, "rank");
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a rank of a communicator, and what it does */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "verdict", NULL, 0, OUT_STR, AT(verdict) },	/* of the communicator: idle, moving, init, call, mismatch, behind, pending or suspect */
+	{ "verdict", NULL, 0, OUT_STR, AT(verdict) },	/* of the communicator: idle, moving, init, call, mismatch, behind, message, pending or suspect */
 	{ "about", NULL, 0, OUT_UINT, AT(about) },	/* number of the collective that the verdict is about; null if of none */
 	{ "culprit", NULL, 0, OUT_BOOL, AT(culprit) },	/* the others wait for this rank, or it differs from them */
 	{ "communicator", NULL, 0, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
@@ -72,7 +69,7 @@ static const struct field all_fields[] = {
 	{ "call_ns", NULL, 0, OUT_UINT, AT(call_age) },	/* since its entry; null if there is none */
 	{ "wait", NULL, 0, OUT_STR, AT(wait) },	/* a function in which the process waits for the GPU; null if there is none */
 	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_age) },	/* since its entry, or since tracing began; null if there is none */
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* of the thread, if culprit or with --all-stacks */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* of the thread, if culprit, in one look if it waits, if all ranks have come, or with --all-stacks */
 	{ "main_stack", NULL, 0, OUT_STACK, AT(main_stack) },	/* of the first thread of the process, if it is another one */
 	{ 0 }
 };
@@ -94,7 +91,7 @@ static bool op_is_last(const struct hang_rank *r)
 
 /* ---- JSON */
 
-static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, struct rank_name name, unsigned long long now)
+static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, unsigned long long now)
 {
 	static const char *const completions[] = { NULL, "pending", "complete" };
 	const struct comm_op *op = r->op;
@@ -102,7 +99,7 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, s
 		.time = now, .verdict = hang_words[h->verdict], .about = h->number ?: OUT_NONE, .culprit = r->culprit, .hash = h->hash ?: OUT_NONE,
 		.handle = r->m ? r->m->handle : OUT_NONE, .rank = known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
 		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
-		.job_rank = known(name.rank), .local_rank = known(name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
+		.job_rank = known(r->name.rank), .local_rank = known(r->name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
 		.complete = h->whole, .ended = r->has_ended, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
 		.idle = r->moved ? since(now, r->moved) : OUT_NONE, .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
 		.wait = r->wait ? r->wait->func : NULL, .wait_age = r->wait ? r->wait->age : OUT_NONE, .stack = r->stack,
@@ -176,7 +173,7 @@ static size_t print_culprits(const struct hang *h, bool others)
 	return n;
 }
 
-static void print_operation(FILE *f, const struct comm_op *op)
+void hang_print_operation(FILE *f, const struct comm_op *op)
 {
 	const struct cuda_fn *fn = &cuda_fns[op->func];
 	const char *type = nccl_type_name(op->type), *reduce = nccl_operator_name(op->op);
@@ -202,15 +199,39 @@ static bool some_culprit(const struct hang *h)
 	return false;
 }
 
-static void print_number(const struct hang *h)
+void hang_print_about(const struct hang *h)
 {
 	if (h->op)
-		print_operation(stdout, h->op);
+		hang_print_operation(stdout, h->op);
 	else
 		printf("%s number %llu", h->func < 0 ? "the collective" : cuda_fns[h->func].name, h->number);
 }
 
-static void print_verdict(const struct hang *h, unsigned long long now)
+static bool some_culprit_several(const struct hang *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += h->ranks[i].culprit;
+	return n > 1;
+}
+
+/* Of a mismatch: one side is in a CUDA graph, and the other is not. */
+static void print_replay(const struct hang *h)
+{
+	size_t replayed = 0, culprits = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		culprits += h->ranks[i].culprit;
+		replayed += h->ranks[i].culprit && h->ranks[i].op && h->ranks[i].op->replayed;
+	}
+	if (h->op && replayed == culprits && !h->op->replayed)
+		printf(": %s launched a CUDA graph more often than the others", culprits > 1 ? "they have" : "it has");
+	else if (h->op && !replayed && h->op->replayed)
+		printf(": %s launched a CUDA graph less often than the others", culprits > 1 ? "they have" : "it has");
+}
+
+static void print_verdict(const struct hang *h, unsigned long long now, bool caused)
 {
 	const char *func = h->func < 0 ? "NCCL" : cuda_fns[h->func].name;
 	const char *time = h->moved ? out_ns(since(now, h->moved)) : "longer than it is traced";
@@ -218,18 +239,21 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 	switch (h->verdict) {
 	case HANG_BEHIND:
 		printf(" %s not come to ", print_culprits(h, false) > 1 ? "have" : "has");
-		print_number(h);
+		hang_print_about(h);
 		printf(", for %s", time);
+		if (h->op && h->op->replayed)
+			printf(": %s launched the CUDA graph less often", some_culprit_several(h) ? "they have" : "it has");
 		break;
 	case HANG_MISMATCH:
 		print_culprits(h, false);
 		if (h->op) {
 			printf(" called something else than ");
-			print_number(h);
+			hang_print_about(h);
 		} else {
 			printf(" call different things as number %llu", h->number);
 		}
 		printf(", %s ago", time);
+		print_replay(h);
 		break;
 	case HANG_INIT:
 	case HANG_CALL:
@@ -241,15 +265,19 @@ static void print_verdict(const struct hang *h, unsigned long long now)
 			printf(" %s not", print_culprits(h, false) > 1 ? "are" : "is");
 		}
 		break;
+	case HANG_MESSAGE:
+		messages_print(h);
+		printf(", for %s", time);
+		break;
 	case HANG_PENDING:
-		printf("all ranks here wait");
-		if (h->number) {
-			fputs(" for ", stdout);
-			print_number(h);
+		fputs("all ranks here wait", stdout);
+		if (h->number || h->op) {
+			fputs(h->number ? " for " : " for messages: ", stdout);
+			hang_print_about(h);
 		} else if (h->unknown) {
 			fputs(", perhaps for an operation in a CUDA graph", stdout);
 		}
-		printf(", for %s: the GPU, the network, or a rank elsewhere", time);
+		printf(", for %s%s", time, caused ? "" : ": the GPU, the network, or a rank elsewhere");
 		if (h->nranks > (int)h->n)
 			printf("; %d of %d ranks are not traced here, or have ended", h->nranks - (int)h->n, h->nranks);
 		break;
@@ -278,7 +306,7 @@ static char *activity(const struct hang_rank *r)
 	if (!f)
 		die(0, "out of memory");
 	if (r->op) {
-		print_operation(f, r->op);
+		hang_print_operation(f, r->op);
 		fputs(op_is_last(r) ? completions[r->complete] : "", f);
 	} else if (r->has_ended) {
 		fprintf(f, "came to number %llu; its process has ended", r->number);
@@ -295,46 +323,6 @@ static char *activity(const struct hang_rank *r)
 		fputs(r->is_unread ? "; too many threads to look at" : "; in no call", f);
 	fclose(f);
 	return text;
-}
-
-static void print_thread(const struct hang_rank *r, struct helper_pool *helpers, struct process_table *processes)
-{
-	const struct rank_name name = r->report ? r->report->name : rank_name_read(helpers, r->pid);
-	const char *container = r->report ? r->report->container : process_container(processes, r->pid);
-	const char *comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : "";
-
-	if (r->rank >= 0)
-		printf("    rank %d: ", r->rank);
-	else
-		fputs("    ", stdout);
-	if (r->report) {
-		escape_text(stdout, r->report->host);
-		fputs(": ", stdout);
-	}
-	printf("pid %d", r->pid);
-	if (name.rank >= 0)
-		printf(", RANK %d", name.rank);
-	if (name.local_rank >= 0)
-		printf(", LOCAL_RANK %d", name.local_rank);
-	if (container) {
-		fputs(", container ", stdout);
-		escape_text(stdout, container);
-	}
-	printf(", thread %d", r->tid);
-	if (*comm) {
-		fputs(" (", stdout);
-		escape_text(stdout, comm);
-		putchar(')');
-	}
-	putchar('\n');
-	if (r->report)
-		hang_report_stack(r->report);
-	else
-		stack_text(r->stack);
-	if (r->main_stack) {
-		printf("    its first thread\n");
-		stack_text(r->main_stack);
-	}
 }
 
 /* What a rank does, its place, and the first place of those that do the same. */
@@ -372,7 +360,7 @@ static struct doing *list_doings(const struct hang *h)
 	return all;
 }
 
-static void print_doings(const struct hang *h, unsigned long long now)
+void hang_print_ranks(const struct hang *h, unsigned long long now)
 {
 	size_t *at = xcalloc(h->n + 1, sizeof(*at));
 	struct doing *all = list_doings(h);
@@ -398,13 +386,8 @@ static void print_doings(const struct hang *h, unsigned long long now)
 	free(at);
 }
 
-static void print_text(const struct hang *h, struct helper_pool *helpers,
-		       struct process_table *processes, unsigned long long now)
+void hang_print_line(const struct hang *h, unsigned long long now, bool caused)
 {
-	size_t shown = 0;
-
-	if (!h->ranks[0].report)
-		printf("[%s] ", out_clock());
 	if (h->unseen)
 		printf("%zu processes with NCCL, no communicator seen", h->n);
 	else
@@ -416,23 +399,13 @@ static void print_text(const struct hang *h, struct helper_pool *helpers,
 	if (h->nranks)
 		printf(" of %d rank%s, %zu here", h->nranks, plural(h->nranks), h->n);
 	printf(": %s: ", hang_words[h->verdict]);
-	print_verdict(h, now);
-	print_doings(h, now);
-	for (size_t i = 0; i < h->n; i++)
-		if (!h->ranks[i].has_ended && (h->ranks[i].stack || h->ranks[i].culprit) && shown++ < SHOWN)
-			print_thread(&h->ranks[i], helpers, processes);
-	if (shown > SHOWN)
-		printf("    ... and %zu more ranks: --json has them all\n", shown - SHOWN);
+	print_verdict(h, now, caused);
 }
 
-void hang_print(const struct hang *h, struct helper_pool *helpers, struct process_table *processes, unsigned long long now)
+void hang_print_rows(const struct hang *h, struct process_table *processes, unsigned long long now)
 {
-	if (!out_is_json()) {
-		print_text(h, helpers, processes, now);
-		return;
-	}
 	for (size_t i = 0; i < h->n; i++) {
-		struct hang_row row = row_of(h, &h->ranks[i], rank_name_read(helpers, h->ranks[i].pid), now);
+		struct hang_row row = row_of(h, &h->ranks[i], now);
 
 		row.container = process_container(processes, row.pid);
 		out_row(all_fields, &row);

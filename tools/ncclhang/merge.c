@@ -14,9 +14,10 @@
 #include "cli/out.h"
 #include "model/communicators.h"
 #include "model/inflight.h"
+#include "ncclhang/cause_view.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_report.h"
-#include "ncclhang/hang_view.h"
+#include "ncclhang/judge.h"
 #include "ncclhang/merge.h"
 
 /* A row of an output, and what hang.h has of it. */
@@ -291,12 +292,15 @@ static void add_rank(struct hangs *h, struct merged *r, double now)
 	rank->m = json_is_string(json_object_get(r->row, "handle")) ? &r->m : NULL;
 	rank->is_missing = !rank->m && !r->call.func;
 	rank->report = &r->report;
+	rank->name = r->report.name;
 	rank->rank = r->m.rank;
 	rank->pid = r->m.pid;
 	rank->tid = r->call.tid;
 	rank->number = r->m.collectives;
 	rank->last = rank->op = r->m.func < 0 ? NULL : &r->op;
 	rank->complete = !completion ? COMPLETE_UNKNOWN : !strcmp(completion, "complete") ? COMPLETE : COMPLETE_NOT;
+	if (rank->last && rank->complete != COMPLETE)
+		*(r->op.message ? &rank->message : &rank->first) = rank->last;
 	rank->call = r->call.func ? &r->call : NULL;
 	rank->wait = r->wait.func ? &r->wait : NULL;
 	rank->moved = NOW - between(now - r->time);
@@ -323,8 +327,9 @@ static void put_line(const char *json)
 }
 
 /* The rows as they were read, with what is different now. */
-static void print_rows(const struct hang *h)
+static void print_rows(void *ctx, const struct hang *h)
 {
+	(void)ctx;
 	for (size_t i = 0; i < h->n; i++) {
 		const struct hang_report *report = h->ranks[i].report;
 		json_t *row = report->row;
@@ -355,12 +360,7 @@ void merge_files(char **files, int n)
 		add_rank(&h, r, g.now);
 	/* hosts look at different times */
 	hangs_judge(&h, NOW, between(g.now - g.first) + STILL_NS);
-	for (size_t i = 0; i < h.n; i++) {
-		if (out_is_json())
-			print_rows(&h.all[i]);
-		else
-			hang_print(&h.all[i], NULL, NULL, NOW);
-	}
+	causes_print(&(struct cause_printer){ .now = NOW, .rows = print_rows }, &h);
 	hangs_free(&h);
 	HASH_ITER(hh, g.all, r, next) {
 		HASH_DEL(g.all, r);

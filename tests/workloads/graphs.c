@@ -74,39 +74,24 @@ extern void **__cudaRegisterFatBinary(void *);
 extern void __cudaRegisterFatBinaryEnd(void **);
 extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 
-#define IS(function) __typeof__(&function)
+#define DRIVER(X) \
+	X(add, cuGraphAddKernelNode_v2) X(child, cuGraphAddChildGraphNode) \
+	X(empty, cuGraphAddEmptyNode) X(add_copy, cuGraphAddMemcpyNode) \
+	X(add_fill, cuGraphAddMemsetNode) X(add_call, cuGraphAddHostNode) \
+	X(add_alloc, cuGraphAddMemAllocNode) X(add_free, cuGraphAddMemFreeNode) \
+	X(set_copy, cuGraphExecMemcpyNodeSetParams) X(copy, cuMemcpyHtoDAsync_v2) \
+	X(fill, cuMemsetD8Async) X(call, cuLaunchHostFunc) X(alloc, cuMemAllocAsync) \
+	X(free, cuMemFreeAsync) X(clone, cuGraphClone) X(create, cuGraphCreate) \
+	X(destroy, cuGraphDestroy) X(exec_destroy, cuGraphExecDestroy) \
+	X(exec_set, cuGraphExecKernelNodeSetParams_v2) X(update, cuGraphExecUpdate_v2) \
+	X(instantiate, cuGraphInstantiateWithFlags) X(set, cuGraphKernelNodeSetParams_v2) \
+	X(launch_graph, cuGraphLaunch) X(enable, cuGraphNodeSetEnabled) X(launch, cuLaunchKernel) \
+	X(function, cuModuleGetFunction) X(load, cuModuleLoadData) \
+	X(begin, cuStreamBeginCapture_v2) X(end, cuStreamEndCapture) X(record, cuEventRecord) \
+	X(wait, cuStreamWaitEvent)
 static struct {
-	IS(cuGraphAddKernelNode_v2) add;
-	IS(cuGraphAddChildGraphNode) child;
-	IS(cuGraphAddEmptyNode) empty;
-	IS(cuGraphAddMemcpyNode) add_copy;
-	IS(cuGraphAddMemsetNode) add_fill;
-	IS(cuGraphAddHostNode) add_call;
-	IS(cuGraphAddMemAllocNode) add_alloc;
-	IS(cuGraphAddMemFreeNode) add_free;
-	IS(cuGraphExecMemcpyNodeSetParams) set_copy;
-	IS(cuMemcpyHtoDAsync_v2) copy;
-	IS(cuMemsetD8Async) fill;
-	IS(cuLaunchHostFunc) call;
-	IS(cuMemAllocAsync) alloc;
-	IS(cuMemFreeAsync) free;
-	IS(cuGraphClone) clone;
-	IS(cuGraphCreate) create;
-	IS(cuGraphDestroy) destroy;
-	IS(cuGraphExecDestroy) exec_destroy;
-	IS(cuGraphExecKernelNodeSetParams_v2) exec_set;
-	IS(cuGraphExecUpdate_v2) update;
-	IS(cuGraphInstantiateWithFlags) instantiate;
-	IS(cuGraphKernelNodeSetParams_v2) set;
-	IS(cuGraphLaunch) launch_graph;
-	IS(cuGraphNodeSetEnabled) enable;
-	IS(cuLaunchKernel) launch;
-	IS(cuModuleGetFunction) function;
-	IS(cuModuleLoadData) load;
-	IS(cuStreamBeginCapture_v2) begin;
-	IS(cuStreamEndCapture) end;
-	IS(cuEventRecord) record;
-	IS(cuStreamWaitEvent) wait;
+#define POINTER(member, function) __typeof__(&function) member;
+	DRIVER(POINTER)
 } drv;
 
 static void ok(const char *what, int error)
@@ -149,37 +134,8 @@ static void load_driver(void)
 
 	if (!lib)
 		exit(2);
-	drv.add = (IS(cuGraphAddKernelNode_v2))symbol(lib, "cuGraphAddKernelNode_v2");
-	drv.child = (IS(cuGraphAddChildGraphNode))symbol(lib, "cuGraphAddChildGraphNode");
-	drv.empty = (IS(cuGraphAddEmptyNode))symbol(lib, "cuGraphAddEmptyNode");
-	drv.add_copy = (IS(cuGraphAddMemcpyNode))symbol(lib, "cuGraphAddMemcpyNode");
-	drv.add_fill = (IS(cuGraphAddMemsetNode))symbol(lib, "cuGraphAddMemsetNode");
-	drv.add_call = (IS(cuGraphAddHostNode))symbol(lib, "cuGraphAddHostNode");
-	drv.add_alloc = (IS(cuGraphAddMemAllocNode))symbol(lib, "cuGraphAddMemAllocNode");
-	drv.add_free = (IS(cuGraphAddMemFreeNode))symbol(lib, "cuGraphAddMemFreeNode");
-	drv.set_copy = (IS(cuGraphExecMemcpyNodeSetParams))symbol(lib, "cuGraphExecMemcpyNodeSetParams");
-	drv.copy = (IS(cuMemcpyHtoDAsync_v2))symbol(lib, "cuMemcpyHtoDAsync_v2");
-	drv.fill = (IS(cuMemsetD8Async))symbol(lib, "cuMemsetD8Async");
-	drv.call = (IS(cuLaunchHostFunc))symbol(lib, "cuLaunchHostFunc");
-	drv.alloc = (IS(cuMemAllocAsync))symbol(lib, "cuMemAllocAsync");
-	drv.free = (IS(cuMemFreeAsync))symbol(lib, "cuMemFreeAsync");
-	drv.clone = (IS(cuGraphClone))symbol(lib, "cuGraphClone");
-	drv.create = (IS(cuGraphCreate))symbol(lib, "cuGraphCreate");
-	drv.destroy = (IS(cuGraphDestroy))symbol(lib, "cuGraphDestroy");
-	drv.exec_destroy = (IS(cuGraphExecDestroy))symbol(lib, "cuGraphExecDestroy");
-	drv.exec_set = (IS(cuGraphExecKernelNodeSetParams_v2))symbol(lib, "cuGraphExecKernelNodeSetParams_v2");
-	drv.update = (IS(cuGraphExecUpdate_v2))symbol(lib, "cuGraphExecUpdate_v2");
-	drv.instantiate = (IS(cuGraphInstantiateWithFlags))symbol(lib, "cuGraphInstantiateWithFlags");
-	drv.set = (IS(cuGraphKernelNodeSetParams_v2))symbol(lib, "cuGraphKernelNodeSetParams_v2");
-	drv.launch_graph = (IS(cuGraphLaunch))symbol(lib, "cuGraphLaunch");
-	drv.enable = (IS(cuGraphNodeSetEnabled))symbol(lib, "cuGraphNodeSetEnabled");
-	drv.launch = (IS(cuLaunchKernel))symbol(lib, "cuLaunchKernel");
-	drv.function = (IS(cuModuleGetFunction))symbol(lib, "cuModuleGetFunction");
-	drv.load = (IS(cuModuleLoadData))symbol(lib, "cuModuleLoadData");
-	drv.begin = (IS(cuStreamBeginCapture_v2))symbol(lib, "cuStreamBeginCapture_v2");
-	drv.end = (IS(cuStreamEndCapture))symbol(lib, "cuStreamEndCapture");
-	drv.record = (IS(cuEventRecord))symbol(lib, "cuEventRecord");
-	drv.wait = (IS(cuStreamWaitEvent))symbol(lib, "cuStreamWaitEvent");
+#define LOAD(member, function) drv.member = (__typeof__(&function))symbol(lib, #function);
+	DRIVER(LOAD)
 	ok("load", drv.load(&module, ptx));
 	for (int i = 0; i < 3; i++)
 		ok("function", drv.function(&functions[i], module, symbols[i]));

@@ -381,14 +381,22 @@ VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_t
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
 
-/* Adds the next frames.  A frame is added after the next one is read: from 3.12 on a frame of the interpreter follows the
- * outermost one of a C function. */
-VERIFIED_ONCE int python_walk_near(const struct python_process *p, struct python_thread *t, struct python_frames *to)
+/* Adds the next frames of a thread state: state at first, then 0; ends: these are the last ones.  A frame is added after the next
+ * one is read: from 3.12 on a frame of the interpreter follows the outermost one of a C function. */
+VERIFIED_ONCE int python_walk_near(const struct python_process *p, struct python_thread *t, struct python_frames *to, __u64 state,
+				   bool ends)
 {
 	__u64 frame;
 
 	if (!p || !t || !to)
 		return 0;
+	if (state) {
+		t->end = t->last = 0;
+		t->walk++;
+		t->next = python_read(t, state + p->at.thread_frame);
+		if (p->at.version == 0x030b || p->at.version == 0x030c)
+			t->next = python_read(t, t->next + p->at.cframe_frame);
+	}
 	for (int i = 0; i < PYTHON_NEAR && t->next; i++) {
 		frame = python_frame(p, t);
 		if (frame == PYTHON_SHIM) {
@@ -402,28 +410,21 @@ VERIFIED_ONCE int python_walk_near(const struct python_process *p, struct python
 		if (!(frame & FRAME_PYTHON))
 			t->next = 0;
 	}
-	return 0;
-}
-
-/* Adds the frames of a thread state. */
-VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thread *t,
-			   struct python_frames *to, __u64 state)
-{
-	if (!p || !t || !to)
+	if (!ends)
 		return 0;
-	t->end = 0;
-	t->walk++;
-	t->last = 0;
-	t->next = python_read(t, state + p->at.thread_frame);
-	if (p->at.version == 0x030b || p->at.version == 0x030c)
-		t->next = python_read(t, t->next + p->at.cframe_frame);
-	for (int i = 0; i < PYTHON_STEPS / PYTHON_NEAR; i++)
-		python_walk_near(p, t, to);
 	if (t->last & FRAME_PYTHON && !t->next)
 		t->last |= FRAME_PYTHON_ENTRY;
 	if (t->last && python_put(t, to, t->last) && t->next)
 		python_put(t, to, python_note(PYTHON_TOO_DEEP));
 	return 0;
+}
+
+/* Adds the frames of a thread state. */
+static __always_inline void python_walk(const struct python_process *p, struct python_thread *t,
+					struct python_frames *to, __u64 state)
+{
+	for (int i = 0; i < PYTHON_STEPS / PYTHON_NEAR; i++)
+		python_walk_near(p, t, to, i ? 0 : state, i == PYTHON_STEPS / PYTHON_NEAR - 1);
 }
 
 /* ---- the thread's states */

@@ -74,33 +74,45 @@ VERIFIED_ONCE int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 objec
 	return 0;
 }
 
-/* Part of a name, which is aligned. */
+/* A name and parts of one, which are aligned. */
 struct name_part { __u64 words[LAUNCH_NAME / 8]; };
+struct name_parts { struct name_part parts[LAUNCH_LONG_NAME / LAUNCH_NAME]; };
 
-/* The hash with the whole words of the first n bytes of a part.  A function of its own: the verifier follows each turn of a
- * loop. */
+/* The hash with the first n bytes of a part.  A function of its own: the verifier follows each turn of a loop. */
 VERIFIED_ONCE __u64 name_part_hash(const struct name_part *part, __u64 hash, __u64 n)
 {
 	if (!part)
 		return 0;
 	for (__u32 i = 0; i < LAUNCH_NAME / 8; i++) {
-		if (8 * i + 8 > n)
+		if (8 * i + 8 > n) {
+			if (8 * i < n)
+				hash = generation_hash(hash, part->words[i] & ~0ull >> (8 * (8 - (n & 7))));
 			break;
+		}
 		hash = generation_hash(hash, part->words[i]);
 	}
 	return hash;
 }
 
-/* A hash of the first n bytes of room, which is whole parts; not 0. */
-static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
+/* The same of a long name. */
+VERIFIED_ONCE __u64 name_parts_hash(const struct name_parts *name, __u64 n)
 {
-	__u64 hash = n, whole = n & ~7ull, rest = 8 * (n & 7);
+	__u64 hash = n;
 
-	for (__u32 i = 0; i < room && i < whole; i += LAUNCH_NAME)
-		hash = name_part_hash((const void *)(name + i), hash, whole - i);
-	if (rest)
-		hash = generation_hash(hash, *(const __u64 *)(name + bounded(whole, room - 8)) & ~0ull >> (64 - rest));
-	return hash ?: 1;
+	if (!name)
+		return 0;
+	for (__u32 i = 0; i < LAUNCH_LONG_NAME / LAUNCH_NAME; i++) {
+		if (i * LAUNCH_NAME >= n)
+			break;
+		hash = name_part_hash(&name->parts[i], hash, n - i * LAUNCH_NAME);
+	}
+	return hash;
+}
+
+/* A hash of the first n bytes of room; not 0. */
+static __always_inline __u64 name_hash(const void *name, __u64 n, const __u32 room)
+{
+	return (room == LAUNCH_NAME ? name_part_hash(name, n, n) : name_parts_hash(name, n)) ?: 1;
 }
 
 /* A name to be sent. */
@@ -109,8 +121,10 @@ struct name_sent {
 	bool asked;		/* the call returns the name of its argument, and creates nothing */
 };
 
-static __always_inline __u32 name_generation(const struct name_sent *s, __u64 meaning)
+VERIFIED_ONCE __u32 name_generation(const struct name_sent *s, __u64 meaning)
 {
+	if (!s)
+		return 0;
 	return s->asked ? generation_of(s->program, s->subject)->n :
 	       generation_named(s->program, s->subject, meaning);
 }

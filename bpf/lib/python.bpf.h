@@ -31,6 +31,7 @@ struct python_seen {
 /* A thread: its state in the only interpreter, and buffers for reading. */
 struct python_thread {
 	__u64 interp, state;
+	__u64 newest;		/* interpreter */
 	__u64 self, next;	/* the thread pointer; the frame to read next */
 	__u32 n, left;
 	bool torn;		/* the list of threads was changing */
@@ -482,9 +483,9 @@ VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_t
 /* Looks for the thread in each interpreter, the newest first: a sub-interpreter runs in a thread
  * that runs another one, which made it. */
 static __always_inline void python_search(const struct python_process *p, struct python_thread *t,
-					  struct python_frames *to, __u64 newest)
+					  struct python_frames *to)
 {
-	__u64 interp = newest, state, next;
+	__u64 interp = t->newest, state, next;
 
 	t->left = PYTHON_THREADS;
 	t->interp = 0;
@@ -510,16 +511,15 @@ static __always_inline void python_search(const struct python_process *p, struct
 static __always_inline void python_find(const struct python_process *p, struct python_thread *t,
 					struct python_frames *to)
 {
-	__u64 newest = python_read(t, p->runtime + p->at.interpreters);
-
+	t->newest = python_read(t, p->runtime + p->at.interpreters);
 	t->self = thread_self();
-	if (newest && newest == t->interp && python_is_self(t, python_read(t, t->state + p->at.thread_id))) {
+	if (t->newest && t->newest == t->interp && python_is_self(t, python_read(t, t->state + p->at.thread_id))) {
 		python_walk(p, t, to, t->state);
 		if (t->n)
 			return;
 	}
 	for (int i = 0; i < PYTHON_TRIES; i++) {
-		python_search(p, t, to, newest);
+		python_search(p, t, to);
 		if (t->n || !t->torn)
 			return;
 	}

@@ -55,7 +55,7 @@ static __always_inline __u32 stack_native(struct pt_regs *ctx, __u64 *frames, __
 	if (!stack_config.dwarf)
 		return stack_by_pointers(ctx, frames, entry);
 	unwind_begin(&start, (const machine_regs *)ctx, entry);
-	return unwind_walk(&start, (void *)frames);
+	return unwind(&start, (void *)frames);
 }
 
 /* Reads the call stack from the caller of the traced function on into frames[STACK_FRAMES]; entry is
@@ -80,7 +80,7 @@ static __always_inline __u32 stack_take_user(void *ctx, const machine_regs *regs
 		n = stack_by_pointers(ctx, frames, 0);
 	} else if (stack_config.native) {
 		unwind_begin(&start, regs, 0);
-		n = unwind_walk(&start, (void *)frames);
+		n = unwind(&start, (void *)frames);
 	}
 	if (stack_config.python)
 		n = python_take(frames, n, 0);

@@ -417,32 +417,40 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 	}
 }
 
-/* Adds what follows the n frames that were found, as the walk has come to this end.  Returns the number of frames, at most
- * STACK_NATIVE + 1.  A function of its own: the verifier follows the walk from each of its ends. */
-VERIFIED_ONCE int unwind_ended(const struct unwind_start *s, union stack_buffer *to, const struct unwind_frame *f, __u32 n, int end)
+/* Adds the note of the end of a walk behind n frames.  A function of its own: the verifier follows the walk from each of its
+ * ends. */
+VERIFIED_ONCE int unwind_ended(union stack_buffer *to, const struct unwind_frame *f, __u32 n, int end)
 {
-	__u32 pid = thread_pid(), all;
-	struct unwind_process *p;
-	__u64 copy;
-
-	if (!s || !to || !f)
+	if (!to || !f)
 		return 0;
-	if (end == UNWIND_COPY || end == UNWIND_GO) {
-		p = bpf_map_lookup_elem(&unwind_processes, &pid);
-		if (end == UNWIND_GO) {
-			all = unwind_goroutine(p, to, n);
-			if (all > n)
-				return all;
-		} else if ((copy = unwind_copy(s))) {
-			to->frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
-			return p && p->go ? unwind_goroutine(p, to, 1) : 1;
-		}
-	}
 	to->frames[bounded(n, STACK_NATIVE)] = end ? unwind_note(end, f) : FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);
 	return n + 1;
 }
 
-/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1. */
+/* The end of a walk that found n frames: copies the stack, or follows the goroutine that called C. */
+VERIFIED_ONCE int unwind_beyond(const struct unwind_start *s, union stack_buffer *to, __u32 n, bool go)
+{
+	const struct unwind_frame none = { 0 };
+	__u32 pid = thread_pid(), all;
+	struct unwind_process *p;
+	__u64 copy;
+
+	if (!s || !to)
+		return 0;
+	p = bpf_map_lookup_elem(&unwind_processes, &pid);
+	if (go) {
+		all = unwind_goroutine(p, to, n);
+		if (all > n)
+			return all;
+	} else if ((copy = unwind_copy(s))) {
+		to->frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
+		return p && p->go ? unwind_goroutine(p, to, 1) : 1;
+	}
+	return unwind_ended(to, &none, n, go ? UNWIND_GO : UNWIND_COPY);
+}
+
+enum { UNWOUND_GO = 1 << 16, UNWOUND_COPY = 1 << 17 };	/* flags beside the number of frames: unwind_beyond() is to go on */
+
 VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *to)
 {
 	struct unwind_process *p;
@@ -464,7 +472,20 @@ VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *
 		if (end)
 			break;
 	}
-	return end == UNWIND_END ? n : unwind_ended(s, to, &f, n, end);
+	if (end == UNWIND_END)
+		return n;
+	if (end == UNWIND_COPY || end == UNWIND_GO)
+		return n | (end == UNWIND_GO ? UNWOUND_GO : UNWOUND_COPY);
+	return unwind_ended(to, &f, n, end);
+}
+
+/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1.  In two calls, for the 512 bytes of stack that Linux 6.1
+ * allows a chain of calls. */
+static __always_inline int unwind(const struct unwind_start *s, union stack_buffer *to)
+{
+	int n = unwind_walk(s, to);
+
+	return n < UNWOUND_GO ? n : unwind_beyond(s, to, n & (UNWOUND_GO - 1), n & UNWOUND_GO);
 }
 
 #endif

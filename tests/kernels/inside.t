@@ -40,6 +40,22 @@ locked() { grep -qF '[confidentiality]' /sys/kernel/security/lockdown 2>/dev/nul
 lockdown='not permitted to trace: the kernel is locked down (lockdown=confidentiality'
 
 tools=$(cat tools)
+
+# KERNELS_LOADS of scripts/check-kernels
+if grep -qw loads /proc/cmdline; then
+	for tool in $tools; do
+		for kind in session multi perf; do
+			has $kind || continue
+			it "$tool, $kind"
+			once=''
+			[ "$tool" != cudaexporter ] || once=--once
+			loads "$tool" $once
+			! "$tool" --help | grep -q '^ *-k, ' || loads "$tool" -k
+		done
+	done
+	leave
+fi
+
 for tool in $tools; do
 	for kind in session multi perf inject; do
 		if has $kind && [ $kind != inject ] && locked; then

@@ -186,12 +186,12 @@ jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
 replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
 replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
-lines 1 '^PID .* %WAIT +%JIT +ERR/S +HINT +CALL$'
-lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 (-|loads) +-$'
+lines 1 '^PID .* %WAIT( +%CUDA)? +%JIT +ERR/S +HINT +CALL$'
+lines 1 ' mem .* 0\.0( +[0-9]+\.[0-9])+ +0 (-|loads|calls) +-$'
 replayed cudatop -jc "$bin/mem malloc 1 1k"
 json 1 '.code_loads == 0 and .code_load_ns == 0 and .code_load_share == 0'
 replayed cudatop -bc "$bin/mem malloc 1 1k"
-lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
+lines 1 '^PID .* %WAIT( +%CUDA)? +ERR/S +HINT +CALL$'
 
 it "code that takes long to load counts as it goes on and is the longest call; failed loads are errors"
 stays_in cuModuleLoadData drvlaunch 1
@@ -200,6 +200,42 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 replayed SIM_FAIL='cuModuleLoadData:*=200' cudatop -jc "$bin/mem loop 3 '(' drvlaunch 1 ')'"
 json 1 '.code_loads == 3 and .errors == 3'
+
+for kind in session inject; do
+	it "--attach $kind: calls that are no waits have their time, the busiest function, and a hint"
+	SIM_LATENCY_US=cuMemFree_v2=100000 run cudatop --attach $kind -jc "$bin/mem malloc 7 64 sync 3 meminfo 5 free 7"
+	json 1 '.cuda_ns >= 700000000 and .busiest == "cudaFree" and .busiest_ns >= 700000000 and .busiest_ns <= .cuda_ns and .wait_ns < 700000000'
+	json 1 '.hint == "calls" and (.hint_evidence | test("^[0-9]+ % of the time in calls of CUDA, [0-9]+ % in cudaFree$"))'
+	json 1 '.hint_command == "cudatrace -S -k -p \(.pid)"'
+	SIM_SPIN_US=cudaMemGetInfo=100000 run cudatop --attach $kind -jc "$bin/mem malloc 7 64 meminfo 7 free 7"
+	json 1 '.busiest == "cudaMemGetInfo" and .busiest_ns >= 700000000 and .hint == "calls"'
+	silent
+done
+
+it "… and a column once that is 1 % of the time"
+replayed SIM_LATENCY_US=cuMemFree_v2=100000 cudatop -bc "$bin/mem malloc 7 64 free 7"
+lines 1 '^PID .* %WAIT +%CUDA +ERR/S +HINT +CALL$'
+lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 calls +-$'
+replayed cudatop -s cuda -bc "$bin/mem sleep 300"
+lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
+
+it "a call that has not returned counts as it goes on"
+stays_in cuMemFree_v2 malloc 1 64 free 1
+json 1 '.call == "cudaFree" and .busiest == "cudaFree" and .cuda_share > 0.5 and .wait_ns == 0 and .hint == "calls"'
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
+it "a loop of cheap calls has no probe: its threads are sampled, and its function is named"
+"$bin/mem" malloc 1 64 launch 1 loop 1000000 '(' launch 1 query 100000 ')' & pid=$!
+pids="$pids $pid"
+tool cudatop -jp "$pid" 500ms
+until_true eval '[ "$(jq -s "map(select(.busiest == \"cudaStreamQuery\" and .hint == \"calls\" and .cuda_share > 0.5)) | length" "$tmp/out" 2>/dev/null)" -ge 2 ]'
+stop
+kill "$pid"
+wait "$pid" 2>/dev/null
+silent
+run cudatop --list -c "$bin/mem query 1"
+lines 0 'StreamQuery|EventQuery'
 
 it "ranks of NCCL have their rank, and how far they are behind"
 SIM_NCCL_DIR=$tmp

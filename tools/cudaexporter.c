@@ -290,6 +290,8 @@ static void *open_skel(void *ctx)
 		return NULL;
 	app->skel->rodata->export_functions = app->functions;
 	app->skel->rodata->export_all_errors = true;
+	bpf_program__set_autoload(app->skel->progs.call_sample, false);
+	bpf_map__set_max_entries(app->skel->maps.call_code, 1);
 	app->skel->rodata->export_off_cpu = app->off_cpu;
 	app->skel->rodata->export_nccl = app->exporter.nccl.most;
 	app->skel->rodata->overhead_wanted = probe_budget_wanted(&app->session.probes, &app->overhead);

@@ -18,6 +18,7 @@
 #include "cudatop/gpus.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
+#include "cudatop/samples.h"
 #include "cudatop/spark.h"
 #include "model/captures.h"
 #include "model/launches.h"
@@ -84,6 +85,11 @@ static const struct field all_fields[] = {
 	{ NULL, "%WAIT", 6, OUT_CHARS, AT(wait_text) },
 	{ "wait_ns", NULL, 0, OUT_UINT, AT(wait_ns) },	/* that its threads waited for the GPU in the interval, in functions that synchronize */
 	{ "wait_share", NULL, 0, OUT_REAL, AT(wait_share) },	/* of the interval; more than 1 if several threads waited */
+	{ NULL, "%CUDA", 6, OUT_CHARS, AT(cuda_text) },
+	{ "cuda_ns", NULL, 0, OUT_UINT, AT(cuda_ns) },	/* of its threads in other calls of CUDA, in the interval: no waits, and no loads of code */
+	{ "cuda_share", NULL, 0, OUT_REAL, AT(cuda_share) },	/* of the interval; more than 1 if several threads were in calls */
+	{ "busiest", NULL, 0, OUT_STR, AT(busiest) },	/* of these calls: the function that took most time; null if there was none */
+	{ "busiest_ns", NULL, 0, OUT_UINT, AT(busiest_ns) },	/* of cuda_ns: in that function */
 	{ NULL, "%JIT", 6, OUT_CHARS, AT(load_text) },
 	{ "code_loads", NULL, 0, OUT_UINT, AT(loads) },	/* calls that load, compile or link code, or look up kernels, in the interval */
 	{ "code_load_ns", NULL, 0, OUT_UINT, AT(load_ns) },	/* of these calls, in the interval */
@@ -117,13 +123,14 @@ enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields) };
 /* Columns that the last one must have for the table to have all of its own; of the history. */
 enum { LAST = 12, HISTORY = 60, TEXT_ROWS = 40 };
 
-/* Every program loads code: from this share of an interval on it is worth a column. */
-static const double LOADS_SHARE = .01;
+/* Every program loads code and calls CUDA: from this share of an interval on it is worth a column. */
+static const double LOADS_SHARE = .01, CUDA_SHARE = .01;
 
 struct top {
 	struct top_rows rows;
 	struct gpu_time gpu;
 	struct captures captures;
+	struct top_samples samples;
 	struct detail_view detail;
 	struct spark launches;	/* per second */
 	struct top_gpus gpus;
@@ -131,8 +138,9 @@ struct top {
 	long max_rows;
 	const char *filter;
 	bool batch, once, gpu_time, first;
+	bool sampling;		/* running threads are sampled */
 	bool kernels;		/* launches are counted by kernel, which only the screen shows */
-	bool containers, ranks, used, loads;	/* some process has such a column */
+	bool containers, ranks, used, loads, calls;	/* some process has such a column */
 	const char *sample, *max_overhead, *account;	/* account: of -m */
 	double overhead;		/* a share of a core; 0: no limit */
 	struct probe_budget budget;
@@ -166,13 +174,14 @@ static void set_width(struct field *fields, const char *head, int width)
 /* Columns that only some processes need come when one does; a terminal of 80 columns shows those up to HINT. */
 static void choose_columns(struct top *t)
 {
-	static const char *const narrow[] = { "USER", "PINNED", "%JIT", "HtoD/S", "DtoH/S", "ERR/S", NULL };
+	static const char *const narrow[] = { "USER", "PINNED", "%CUDA", "%JIT", "HtoD/S", "DtoH/S", "ERR/S", NULL };
 	struct top_rows *rows = &t->rows;
 
 	for (size_t i = 0; i < rows->n; i++) {
 		t->containers |= *rows->rows[i].container;
 		t->ranks |= rows->rows[i].nranks != OUT_NONE;
 		t->used |= rows->rows[i].used != OUT_NONE;
+		t->calls |= rows->rows[i].cuda_share >= CUDA_SHARE;
 		t->loads |= rows->rows[i].load_share >= LOADS_SHARE;
 	}
 	memcpy(t->wide, all_fields, sizeof(all_fields));
@@ -184,6 +193,8 @@ static void choose_columns(struct top *t)
 		hide(t->wide, "RANK");
 	if (!t->loads)
 		hide(t->wide, "%JIT");
+	if (!t->calls)
+		hide(t->wide, "%CUDA");
 	if (!t->rows.tree)
 		columns_remove(t->wide, "parent");
 	if (!t->gpu_time) {
@@ -367,7 +378,7 @@ static void choose(struct top *t, int pid)
 
 static void press(void *ctx, int key)
 {
-	static const char keys[] = "MGLCWEOP";	/* in the order of enum top_sort */
+	static const char keys[] = "MGLCWEOPU";	/* in the order of enum top_sort */
 	struct top *t = ctx;
 	const int sort = top_view_index(keys, key);
 	const long row = t->screen.marked;
@@ -435,6 +446,8 @@ static void on_end(void *ctx, const struct process_event *e)
 	communicators_ended(&t->rows.communicators, e);
 	captures_program_ended(&t->captures, e->program);
 	probe_budget_ended(&t->budget, e->head.pid);
+	if (e->head.kind == RECORD_EXIT)
+		top_samples_ended(&t->samples, e->head.pid);
 }
 
 static void first_call(struct top *t, const struct export_seen *seen)
@@ -451,6 +464,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	communicators_record(&t->rows.communicators, &t->captures, data, size, NULL, NULL);
 	if (t->kernels && (launch_is_record(r) || r->kind == RECORD_FORK))
 		launches_record(t->rows.launches, data, size);
+	if (top_samples_record(&t->samples, data, size))
+		return 0;
 	if (r->kind == EXPORT_SEEN && size >= sizeof(struct export_seen))
 		first_call(t, data);
 	else if (memory_event_is_right(data, size))
@@ -462,8 +477,10 @@ static void on_process(void *ctx, int pid)
 {
 	struct top *t = ctx;
 
-	if (filter_wants(&t->session.selected, pid))
-		top_process_mapped(&t->rows.processes, pid);
+	if (!filter_wants(&t->session.selected, pid))
+		return;
+	top_process_mapped(&t->rows.processes, pid);
+	top_samples_process(&t->samples, pid);
 }
 
 static void check(void *ctx)
@@ -496,6 +513,14 @@ static void check(void *ctx)
 		usage_error("--max-overhead %s: expected a percentage of a core, as 1%%, or off", t->max_overhead);
 }
 
+/* The kernel takes the samples. */
+static void prepare(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->sampling = !t->session.inject && cpu_samples_can();
+}
+
 static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
@@ -506,6 +531,12 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->export_nccl = true;
 	t->skel->rodata->export_all_errors = true;
 	t->skel->rodata->export_kernels = t->kernels;
+	t->skel->rodata->export_calls = true;
+	bpf_program__set_autoload(t->skel->progs.call_sample, t->sampling);
+	if (t->sampling)
+		bpf_map__set_max_entries(t->skel->maps.call_sample_rooms, libbpf_num_possible_cpus());
+	else
+		bpf_map__set_max_entries(t->skel->maps.call_code, 1);
 	t->session.probes.outermost_classes = t->kernels ? 0 : 1 << CUDA_LAUNCH;
 	bpf_program__set_autoload(t->skel->progs.process_fork, t->kernels);
 	t->skel->rodata->overhead_wanted = probe_budget_wanted(&t->session.probes, &t->overhead);
@@ -520,6 +551,15 @@ static void *open_skel(void *ctx)
 		bpf_map__set_max_entries(t->skel->maps.quick, 1);
 	}
 	return t->skel;
+}
+
+static void open_samples(struct top *t)
+{
+	t->samples = (struct top_samples){
+		.syms = t->session.syms, .helpers = &t->session.helpers, .processes = &t->rows.processes,
+		.code = t->skel->maps.call_code,
+	};
+	top_samples_begin(&t->samples, t->skel->progs.call_sample);
 }
 
 static void open_kernels(struct top *t)
@@ -544,6 +584,8 @@ static void loaded(void *ctx)
 	rows->processes.maps = (struct export_maps)EXPORT_MAPS_OF(t->skel);
 	rows->processes.budget = &t->budget;
 	top_processes_open(&rows->processes);
+	if (t->sampling)
+		open_samples(t);
 	if (t->kernels)
 		open_kernels(t);
 	t->budget = (struct probe_budget)BUDGET_OF(t->skel, t->overhead, &t->session.probes, &rows->processes.maps);
@@ -597,6 +639,7 @@ static int stop(void *ctx, int sig)
 	if (t->gpu_time)
 		gpu_time_stop(&t->gpu);
 	live_stop(&t->live, &t->session, &t->events);
+	t->session.stack_losses = (struct stack_losses){ 0 };	/* of samples: their time counts as that of an unknown function */
 	return sig;
 }
 
@@ -607,6 +650,7 @@ static int finish(void *ctx, int status)
 	if (t->gpu_time)
 		gpu_time_close(&t->gpu);
 	communicators_warn(&t->rows.communicators);
+	top_samples_end(&t->samples);
 	top_rows_free(&t->rows);
 	probe_budget_free(&t->budget);
 	detail_free(&t->detail);
@@ -640,7 +684,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session, .events = &top.events,
-		.source = &top.source, .classes = &top.classes, .devices = true, .ctx = &top, .check = check, .open = open_skel, .loaded = loaded,
+		.source = &top.source, .classes = &top.classes, .devices = true, .ctx = &top, .check = check, .prepare = prepare,
+		.stacks = &top.sampling, .open = open_skel, .loaded = loaded,
 		.start = start, .stop = stop, .close = finish,
 	};
 

@@ -68,6 +68,7 @@ static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
 #include "lib/stack.bpf.h"
 #include "lib/export_counts.bpf.h"
 #include "lib/graph_calls.bpf.h"
+#include "lib/call_samples.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/inflight.bpf.h"
 
@@ -75,6 +76,7 @@ static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
 const volatile bool export_nccl;
+const volatile bool export_calls;	/* the time of calls by function, except waits and what has its own: see calls_count() */
 
 /* Set by the tool: the probes are those of cuda_error_source. */
 const volatile bool export_all_errors;
@@ -89,11 +91,31 @@ static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
 	return export_all_errors && task_wanted() && failing_enter(ctx, &t->data.failing, EXPORT_FOLLOWED, t->call.sp);
 }
 
-/* A failed call inside of another one counts as that, which returns its error. */
+/* A call inside of another one counts as that, which returns its error. */
+static __always_inline bool export_counts_as_other(const struct thread *t)
+{
+	return failing_inside(t->call.sp, t->data.failing.sp);
+}
+
 static __always_inline void export_call_failed(const struct thread *t, const struct export_key *key, __u64 id, int ret)
 {
-	if (!failing_inside(t->call.sp, t->data.failing.sp))
+	if (!export_counts_as_other(t))
 		export_failed(key, id, ret);
+}
+
+/* id: of cuda_error_source.  Not inline: its callers have much stack. */
+VERIFIED_ONCE int count_call(__u64 program, __u32 pid, __u32 id, __u64 ns)
+{
+	struct export_key key = { .program = program, .pid = pid, .what = EXPORT_CALL, .id = id + 1 };
+	struct export_values *v;
+	bool own;
+
+	v = export_values_of(&key, &own);
+	if (!v)
+		return 0;
+	slot_add(own, &v->count, 1);
+	slot_add(own, &v->ns, ns);
+	return 0;
 }
 
 static __always_inline void failing_leave(struct pt_regs *ctx, struct thread *t)
@@ -102,7 +124,11 @@ static __always_inline void failing_leave(struct pt_regs *ctx, struct thread *t)
 	int ret = PT_REGS_RC(ctx);
 
 	t->data.failing.sp = 0;
-	if (ret && export_known(t, &t->data.reported, &key))
+	if (!(ret || export_calls) || !export_known(t, &t->data.reported, &key))
+		return;
+	if (export_calls)
+		count_call(key.program, key.pid, t->data.failing.id, bpf_ktime_get_ns() - t->data.failing.start);
+	if (ret)
 		export_count_error(key.program, key.pid, t->data.failing.id, ret);
 }
 
@@ -352,6 +378,8 @@ static __always_inline void count_load(struct thread *t)
 
 	if (export_known(t, &t->data.reported, &key)) {
 		key.what = EXPORT_LOAD;
+		if (export_calls)
+			key.detail = cuda_rows[bounded(t->data.load.id, CUDA_ID_MAX - 1)].memory == CUDA_CODE;
 		v = export_values_of(&key, &own);
 		if (v) {
 			slot_add(own, &v->count, 1);
@@ -389,12 +417,20 @@ static __always_inline void send_memory(struct pt_regs *ctx, struct thread *t, _
 	records_send(e, offsetof(struct memory_event, stack) + stack_bytes(n), false);
 }
 
+/* Return true for a call whose time count_call() adds up. */
+static __always_inline bool calls_count(unsigned char class)
+{
+	return export_calls && class != CUDA_LAUNCH && class != CUDA_SYNC && class != CUDA_LOAD;
+}
+
 /* At the return of a call that is no launch. */
 APART void export_other_leave(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 now)
 {
 	unsigned char class = cuda_classes[id];
 	int ret = PT_REGS_RC(ctx);
 
+	if (calls_count(class) && !export_counts_as_other(t))
+		count_call(key->program, key->pid, id, now - t->call.start);
 	if (ret)
 		export_call_failed(t, key, id, ret);
 	else if (t->data.capture)
@@ -419,7 +455,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 	struct export_key key = {};
 	int ret = PT_REGS_RC(ctx);
 
-	if (class == CUDA_COPY || class == CUDA_SYNC)
+	if (class == CUDA_COPY || class == CUDA_SYNC || calls_count(class))
 		now = bpf_ktime_get_ns();
 	if (export_known(t, &t->data.reported, &key)) {
 		export_hit(class);
@@ -506,6 +542,25 @@ SEC("tp_btf/sched_switch") int export_switch(__u64 *ctx)
 	off_cpu_switch((void *)ctx[1], (void *)ctx[2]);
 	return 0;
 }
+
+#ifdef __bpf__
+/* Loaded only on request: it runs on each CPU every CALL_SAMPLE_NS.  A call that is timed otherwise is not sampled. */
+SEC("perf_event") int call_sample(void *ctx)
+{
+	const struct thread *t = thread_known();
+	__u64 id = CUDA_ID_MAX;
+
+	if (t && (t->data.load.sp || t->data.failing.sp || t->data.nccl.call.sp))
+		return 0;
+	if (t && t->call.sp)
+		id = t->call.id;
+	if (id < CUDA_ID_MAX && cuda_classes[bounded(id, CUDA_ID_MAX - 1)] != CUDA_LAUNCH)
+		return 0;
+	if (task_wanted())
+		call_sampled(ctx, id);
+	return 0;
+}
+#endif
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls of which only a returned error matters (cuda_error_source in probe/probe_source.h): the outermost one that a thread is in,
- * beside those that the tool follows. */
+/* Calls of which only a returned error and the time matter (cuda_error_source in probe/probe_source.h): the outermost one that a
+ * thread is in, beside those that the tool follows. */
 #ifndef LIB_FAILING_BPF_H
 #define LIB_FAILING_BPF_H
 #include "lib/call.bpf.h"
@@ -9,6 +9,7 @@
 /* Kept of a thread; starts zeroed. */
 struct failing_call {
 	__u64 sp;		/* at its entry; 0: none */
+	__u64 start;		/* ns */
 	__u32 id;		/* of cuda_error_source */
 };
 
@@ -33,6 +34,7 @@ static __always_inline bool failing_enter(struct pt_regs *ctx, struct failing_ca
 	if (failing_inside(sp, f->sp) || failing_inside(sp, call))
 		return false;
 	f->sp = sp;
+	f->start = bpf_ktime_get_ns();
 	f->id = id;
 	return true;
 }

@@ -7,7 +7,7 @@
 #include "abi/stack_frames.h"
 
 /* What is counted together: export_key.what. */
-enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC, EXPORT_LOAD };
+enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC, EXPORT_LOAD, EXPORT_CALL };
 
 /* The groups of calls in flight, and of probe_hits. */
 enum export_group { EXPORT_GROUP_ALLOC, EXPORT_GROUP_COPY, EXPORT_GROUP_LAUNCH, EXPORT_GROUP_SYNC, EXPORT_GROUP_LOAD, EXPORT_GROUPS };
@@ -19,7 +19,7 @@ struct export_key {
 	unsigned long long program;	/* one execution of a program in a process: when it was first
 					 * seen, ns */
 	unsigned int pid;
-	unsigned int id;		/* EXPORT_SYNC, with --sync-functions: enum cuda_id + 1 */
+	unsigned int id;		/* with --sync-functions, EXPORT_SYNC: enum cuda_id + 1; EXPORT_CALL: 1 + that of cuda_error_source() */
 	unsigned short device;		/* of a launch; see abi/device.h */
 	unsigned char what;
 	unsigned char detail;		/* enum launch_kind; enum cuda_direction and EXPORT_ASYNC */
@@ -39,7 +39,7 @@ enum { EXPORT_SIZES = 8, EXPORT_TIMES = 14 };
 struct export_values {
 	unsigned long long count;
 	unsigned long long bytes;	/* of copies */
-	unsigned long long ns;		/* of copies that are not asynchronous, waits and loads of code */
+	unsigned long long ns;		/* of copies that are not asynchronous, waits, loads of code and EXPORT_CALL */
 	unsigned long long off_ns;	/* of waits: off the CPU */
 	unsigned long long last;	/* of launches: when, CLOCK_MONOTONIC, ns */
 	unsigned long long sizes[EXPORT_SIZES];

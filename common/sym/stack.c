@@ -73,6 +73,16 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view)
 	return true;
 }
 
+const char *stack_file(const struct stack *s, int i)
+{
+	const struct module *m;
+
+	if (i >= s->n)
+		return NULL;
+	m = frame_module(&s->frames[i]);
+	return m ? m->path : "";
+}
+
 /* Of each reason, a stack of one frame. */
 #define MISSING(m)									\
 	m(NO_STACK_CALL) m(NO_STACK_RETURN) m(NO_STACK_PYTHON) m(NO_STACK_CALLER)	\

@@ -17,6 +17,10 @@ struct syms;
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */
 bool stack_view(const struct stack *s, int i, struct frame_view *view);
 
+/* Returns the path of the file that native frame i is in, "" where it is in none that is known; NULL if there is no such frame.
+ * Reads no symbols.  For stacks without Python frames. */
+const char *stack_file(const struct stack *s, int i);
+
 /* Returns one stack for all those that look the same, as interpreters' own frames are left
  * out: reports group by it.  Reads symbols.  It may change until the symbols of the interpreter have
  * been read, and lives as long as s.  NULL for NULL. */

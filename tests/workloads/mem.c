@@ -20,6 +20,7 @@
  *     calls cudaMalloc twice for the device's buffers, and does not free them.
  *   launch N, launchex N, coop N, graph N, badlaunch N
  *   sync N, streamsync N, eventsync N, query N     setdevice D, reset
+ *   meminfo N
  *   limit LIMIT SIZE (LIMIT: 0 stack, 1 printf, 2 heap)
  *   peerof N SIZE FROM TO (devices)                streams N; streamfree N
  *   use I (from now on async, asyncfree, copyasync, launch, launchex, streamsync of this thread

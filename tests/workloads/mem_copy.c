@@ -226,6 +226,14 @@ static void do_query(char **a)
 		did((int)RT(cudaStreamQuery)(stream_now));
 }
 
+static void do_meminfo(char **a)
+{
+	size_t free_bytes, total;
+
+	TIMES(a[0])
+		did((int)RT(cudaMemGetInfo)(&free_bytes, &total));
+}
+
 static void do_eventsync(char **a)
 {
 	cudaEvent_t event = NULL;
@@ -243,5 +251,6 @@ const struct word copy_words[] = {
 	{ "launch", 1, do_launch }, { "badlaunch", 1, do_badlaunch }, { "coop", 1, do_coop },
 	{ "launchex", 1, do_launchex }, { "graph", 1, do_graph },
 	{ "streamsync", 1, do_streamsync }, { "query", 1, do_query }, { "eventsync", 1, do_eventsync },
+	{ "meminfo", 1, do_meminfo },
 	{ NULL, 0, NULL },
 };

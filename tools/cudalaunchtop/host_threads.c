@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <linux/bpf.h>
-#include <linux/perf_event.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "abi/host_time.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -45,64 +37,22 @@ enum { THREAD_COST = sizeof(struct host_thread) + 64 };
 
 /* ---- The programs */
 
-/* Programs of perf events may use hash maps that grow as needed since these do not allocate there: Linux 6.1. */
-static bool maps_allow_it(void)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, grows, .map_flags = BPF_F_NO_PREALLOC);
-	const int map = bpf_map_create(BPF_MAP_TYPE_HASH, NULL, 4, 4, 1, &grows);
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map }, { 0 },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 }, { .code = BPF_JMP | BPF_EXIT },
-	};
-	int prog = -1;
-
-	if (map >= 0)
-		prog = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", insns, sizeof(insns) / sizeof(*insns), NULL);
-	if (map >= 0)
-		close(map);
-	if (prog >= 0)
-		close(prog);
-	return prog >= 0;
-}
-
 bool host_threads_can(bool inject)
 {
 	if (inject)
 		warning(0, "--gaps: what threads do is not shown: --attach inject does not see the scheduler");
-	else if (!maps_allow_it())
+	else if (!cpu_samples_can())
 		warning(0, "--gaps: what threads do is not shown: requires Linux 6.1");
 	else
 		return true;
 	return false;
 }
 
-static int open_event(int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = HOST_SAMPLE_NS, .exclude_idle = 1,
-	};
-
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static void begin_samples(struct host_threads *h, struct bpf_program *sample)
 {
-	const int cpus = libbpf_num_possible_cpus();
-	int err = 0;
+	const int err = cpu_samples_begin(&h->cpus, sample, HOST_SAMPLE_NS);
 
-	h->links = xcalloc(cpus, sizeof(*h->links));
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		const int fd = open_event(cpu);
-		struct bpf_link *link = fd >= 0 ? bpf_program__attach_perf_event(sample, fd) : NULL;
-
-		err = link || errno == ENODEV /* offline */ ? err : errno;
-		if (link)
-			h->links[h->nlinks++] = link;
-		else if (fd >= 0)
-			close(fd);
-	}
-	h->samples = h->nlinks;
+	h->samples = h->cpus.n;
 	if (err)
 		warning(err, "--gaps: cannot sample%s: what running threads do is not shown", h->samples ? " all CPUs" : "");
 }
@@ -303,9 +253,7 @@ void host_threads_close(struct host_threads *h)
 {
 	struct host_thread *t, *next;
 
-	for (int i = 0; i < h->nlinks; i++)
-		bpf_link__destroy(h->links[i]);
-	free(h->links);
+	cpu_samples_end(&h->cpus);
 	HASH_ITER(hh, h->all, t, next)
 		drop_thread(h, t);
 	quota_free(&h->quota);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/quota.h"
+#include "probe/cpu_samples.h"
 
-struct bpf_link;
 struct bpf_program;
 struct gpu_launch;
 struct host_thread;
@@ -31,8 +31,7 @@ struct host_threads {
 	struct process_table *processes;
 	struct host_thread *all;
 	struct quota quota;		/* bytes */
-	struct bpf_link **links;	/* of the samples, by CPU */
-	int nlinks;
+	struct cpu_samples cpus;
 };
 
 /* Return true if the kernel can run both programs; otherwise warns why not, and they must not be loaded.  inject: with

@@ -123,12 +123,14 @@ static void set_gpu(struct detail_view *d)
 	set_gpu_copies(d, "memsets", "", &k->sets);
 }
 
+/* Calls, of which only some are shown, by time. */
 static int by_key(const void *a, const void *b)
 {
-	const struct export_key *p = &((const struct top_part *)a)->key, *q = &((const struct top_part *)b)->key;
+	const struct top_part *x = a, *y = b;
+	const struct export_key *p = &x->key, *q = &y->key;
 
 	return (p->what > q->what) - (p->what < q->what) ?: (p->detail > q->detail) - (p->detail < q->detail) ?:
-	       (p->device > q->device) - (p->device < q->device);
+	       (p->device > q->device) - (p->device < q->device) ?: (x->ns < y->ns) - (x->ns > y->ns);
 }
 
 static int by_call(const void *a, const void *b)
@@ -138,15 +140,20 @@ static int by_call(const void *a, const void *b)
 	return (p->id > q->id) - (p->id < q->id) ?: (p->ret > q->ret) - (p->ret < q->ret);
 }
 
+/* Functions with most time in calls. */
+enum { FUNCTIONS = 3 };
+
 static void set_parts(struct detail_view *d, struct top_detail *of)
 {
 	static const char *const kinds[] = { "kernels", "cooperative", "graphs" };
+	int functions = 0;
 
 	line(d, "Since tracing began");
 	qsort(of->parts, of->nparts, sizeof(*of->parts), by_key);
 	qsort(of->errors, of->nerrors, sizeof(*of->errors), by_call);
 	for (unsigned i = 0; i < of->nparts; i++) {
 		const struct top_part *p = &of->parts[i];
+		enum cuda_lib lib;
 		char device[16];
 
 		if (p->key.what == EXPORT_LAUNCH)
@@ -155,6 +162,10 @@ static void set_parts(struct detail_view *d, struct top_detail *of)
 			line(d, "  copies     %-5s %-27s %12llu of %s%s%s", cuda_direction_name(p->key.detail & (EXPORT_ASYNC - 1)),
 			     p->key.detail & EXPORT_ASYNC ? "asynchronous" : "", p->count, out_bytes(p->bytes),
 			     p->ns ? " in " : "", p->ns ? out_ns(p->ns) : "");
+		else if (p->key.what == EXPORT_CALL && ++functions <= FUNCTIONS)
+			line(d, "  calls      %-33s %12llu in %s", cuda_error_function(p->key.id - 1, &lib) ?: "", p->count, out_ns(p->ns));
+		else if (p->key.what == EXPORT_CALL)
+			continue;
 		else if (p->key.what == EXPORT_LOAD)
 			line(d, "  code loads %33s %12llu in %s", "", p->count, out_ns(p->ns));
 		else

@@ -69,13 +69,29 @@ static double copies(const struct top_row *r)
 {
 	const double rate = r->interval > 0 ? r->copies / r->interval : 0;
 
+	const double guess = rate * top_limits[LIMIT_COPY_S], time = r->interval > 0 ? r->copy_ns / 1e9 / r->interval : 0;
+
 	return rate >= top_limits[LIMIT_MANY_COPIES] && (double)r->bytes / r->copies < top_limits[LIMIT_SMALL_COPY] ?
-	       least(rate * top_limits[LIMIT_COPY_S]) : 0;
+	       least(guess > time ? guess : time) : 0;
 }
 
 static void copies_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
 	snprintf(text, HINT_EVIDENCE, "%.0f copies/s of %s on average", r->copies / r->interval, out_bytes(r->bytes / r->copies));
+}
+
+/* Without copies, if these have a hint of their own. */
+static double calls(const struct top_row *r)
+{
+	const double others = r->interval > 0 && copies(r) > 0 ? r->cuda_share - r->copy_ns / 1e9 / r->interval : r->cuda_share;
+
+	return others >= top_limits[LIMIT_CALLS] ? least(others) : 0;
+}
+
+static void calls_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "%.0f %% of the time in calls of CUDA, %.0f %% in %s", 100 * r->cuda_share,
+		 100.0 * r->busiest_ns / r->cuda_ns * r->cuda_share, r->busiest);
 }
 
 static double launches(const struct top_row *r)
@@ -109,6 +125,7 @@ static const struct top_hint all[] = {
 		{ "cudaleak --account", false, "tensors, free pieces, libraries" } } },
 	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", true, "lines that load or compile code" } } },
 	{ "waits", HINT_TIME, waits, waits_by, { { "cudasynclatency -k", true, "lines that wait for the GPU" } } },
+	{ "calls", HINT_TIME, calls, calls_by, { { "cudatrace -S -k", true, "lines that call CUDA, number and time" } } },
 	{ "copies", HINT_TIME, copies, copies_by, { { "cudamemcpysize -k", true, "lines that make small copies" } } },
 	{ "launches", HINT_TIME, launches, launches_by, { { "cudalaunchtop -k", true, "lines that launch small kernels" } } },
 	{ "GPU idle?", HINT_REST, idles, idles_by, {

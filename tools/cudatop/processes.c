@@ -8,11 +8,13 @@
 #include <string.h>
 #include "abi/device.h"
 #include "abi/launch.h"
+#include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "cudatop/processes.h"
 #include "model/probe_budget.h"
+#include "probe/probe_source.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
 
@@ -68,6 +70,7 @@ static void drop(struct top_processes *t, struct top_process **from, struct top_
 {
 	HASH_DEL(*from, p);
 	quota_give(&t->quota, p->charged, 1);
+	free(p->functions);
 	free(p);
 }
 
@@ -147,6 +150,52 @@ void top_process_ended(void *ctx, const struct process_event *event)
 		p->over = true;
 }
 
+/* ---- Time in calls, by function */
+
+static struct top_function *function_of(struct top_process *p, const char *name)
+{
+	for (unsigned i = 0; i < p->nfunctions; i++)
+		if (p->functions[i].name == name)
+			return &p->functions[i];
+	if (p->nfunctions == TOP_FUNCTIONS)
+		return NULL;
+	if (p->nfunctions == p->functions_room) {
+		p->functions_room = p->functions_room ? 2 * p->functions_room : 8;
+		p->functions = xrealloc(p->functions, p->functions_room, sizeof(*p->functions));
+	}
+	p->functions[p->nfunctions] = (struct top_function){ .name = name };
+	return &p->functions[p->nfunctions++];
+}
+
+void top_process_call(struct top_process *p, const char *name, unsigned long long ns)
+{
+	struct top_function *f = function_of(p, name);
+
+	if (f)
+		f->ns += ns;
+}
+
+void top_process_sample(struct top_process *p, const char *name, unsigned long long ns)
+{
+	struct top_function *f = function_of(p, name);
+
+	if (f)
+		f->sampled += ns;
+}
+
+static void functions_begin(struct top_process *p)
+{
+	for (unsigned i = 0; i < p->nfunctions; i++)
+		p->functions[i].ns = p->functions[i].sampled;
+}
+
+static void functions_end(struct top_process *p)
+{
+	for (unsigned i = 0; i < p->nfunctions; i++)
+		if (p->functions[i].before < p->functions[i].ns)
+			p->functions[i].before = p->functions[i].ns;
+}
+
 /* ---- What the probes have counted */
 
 /* Sets *drop if a count is of a program that has ended.  Returns NULL if its row is gone, or its record is still to come. */
@@ -168,18 +217,22 @@ static struct top_process *counted_by(struct top_processes *t, int pid, unsigned
 	return p->program == program ? p : NULL;
 }
 
-static void add_detail(struct top_detail *d, const struct export_key *key, const struct export_values *v)
+static void add_detail(struct top_detail *d, struct export_key key, const struct export_values *v)
 {
 	struct top_part *part = NULL;
 
+	if (key.what == EXPORT_LOAD)
+		key.detail = 0;
+
 	for (unsigned i = 0; i < d->nparts && !part; i++)
-		if (d->parts[i].key.what == key->what && d->parts[i].key.detail == key->detail && d->parts[i].key.device == key->device)
+		if (d->parts[i].key.what == key.what && d->parts[i].key.detail == key.detail && d->parts[i].key.device == key.device &&
+		    d->parts[i].key.id == key.id)
 			part = &d->parts[i];
 	if (!part && d->nparts == DETAIL_PARTS)
 		return;
 	if (!part) {
 		part = &d->parts[d->nparts++];
-		*part = (struct top_part){ .key = *key };
+		*part = (struct top_part){ .key = key };
 	}
 	part->count += v->count;
 	part->bytes += v->bytes;
@@ -198,12 +251,14 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 	bool drop;
 	struct top_process *p = counted_by(t, key->pid, key->program, &drop);
 	const unsigned direction = key->detail & (EXPORT_ASYNC - 1);
+	enum cuda_lib lib;
+	const char *name;
 
 	launch_estimates_add(&t->budget->estimates, key, v->count, false);
 	if (!p)
 		return drop;
 	if (p->pid == t->detail.pid)
-		add_detail(&t->detail, key, v);
+		add_detail(&t->detail, *key, v);
 	switch (key->what) {
 	case EXPORT_LAUNCH:
 		p->now.launches += v->count;
@@ -217,6 +272,12 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 	case EXPORT_LOAD:
 		p->now.loads += v->count;
 		p->now.load_ns += v->ns;
+		p->now.images += key->detail ? v->count : 0;
+		break;
+	case EXPORT_CALL:
+		name = cuda_error_function(key->id - 1, &lib);
+		if (name)
+			top_process_call(p, name, v->ns);
 		break;
 	default:
 		p->now.waits += v->count;
@@ -281,10 +342,14 @@ void top_processes_read(struct top_processes *t)
 		t->checked = now;
 		check(t);
 	}
-	for (struct top_process *p = t->all; p; p = p->hh.next)
+	for (struct top_process *p = t->all; p; p = p->hh.next) {
 		p->now = (struct top_counts){ 0 };
-	for (struct top_process *p = t->former; p; p = p->hh.next)
+		functions_begin(p);
+	}
+	for (struct top_process *p = t->former; p; p = p->hh.next) {
 		p->now = (struct top_counts){ 0 };
+		functions_begin(p);
+	}
 	t->detail.nparts = t->detail.nerrors = 0;
 	launch_estimates_begin(&t->budget->estimates);
 	export_maps_read(&t->maps, &reader);
@@ -297,6 +362,7 @@ void top_processes_interval(struct top_processes *t)
 
 	HASH_ITER(hh, t->all, p, next) {
 		p->before = p->now;
+		functions_end(p);
 		if (p->over)
 			drop(t, &t->all, p);
 	}

@@ -21,6 +21,7 @@ struct top_counts {
 	unsigned long long copies[CUDA_DEFAULT + 1], bytes[CUDA_DEFAULT + 1];	/* by enum cuda_direction */
 	unsigned long long waits, wait_ns;	/* wait_ns: with waits that have not returned */
 	unsigned long long loads, load_ns;	/* of code; load_ns: with calls that have not returned */
+	unsigned long long images;	/* of loads: code that was loaded */
 	unsigned long long errors;
 	unsigned long long held;	/* bytes, on devices: now */
 };
@@ -52,6 +53,15 @@ struct top_growth {
 	unsigned long long grew, since;	/* ns */
 };
 
+/* Calls of one function that are no waits, and load no code: their time. */
+struct top_function {
+	const char *name;		/* static */
+	unsigned long long ns, before;	/* so far; until the report before */
+	unsigned long long sampled;	/* of ns: of samples, where it is not probed */
+};
+
+enum { TOP_FUNCTIONS = 256 };		/* of a process; more are not kept */
+
 struct top_process {
 	int pid;
 	unsigned long long program;	/* one execution of a program in it; 0: it has made no call yet */
@@ -63,6 +73,8 @@ struct top_process {
 	bool gone;			/* at the last check */
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
 	struct top_counts now, before;
+	struct top_function *functions;
+	unsigned nfunctions, functions_room;
 	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
 	int parent;			/* pid, as last read; 0: unknown */
@@ -98,6 +110,12 @@ void top_process_seen(struct top_processes *t, const struct export_seen *seen);
 
 /* Call when a process has ended or runs another program (proc/process_table.h); t is a struct top_processes *. */
 void top_process_ended(void *t, const struct process_event *event);
+
+/* Adds the time of calls of a function, until top_processes_read(); the name must be static. */
+void top_process_call(struct top_process *p, const char *name, unsigned long long ns);
+
+/* The same for good: of a sample. */
+void top_process_sample(struct top_process *p, const char *name, unsigned long long ns);
 
 /* Sets now, except for what is not in the probes' maps: calls in flight and memory. */
 void top_processes_read(struct top_processes *t);

@@ -77,7 +77,15 @@ static void keep(unsigned long long *now, unsigned long long before, bool *kept)
 		*now = before;
 }
 
-/* Waits and loads of code in flight count as if they had returned, so that one of a minute is shown in each second. */
+/* Launches are sampled. */
+static bool is_timed(const struct inflight_row *r)
+{
+	const int id = cuda_fn_find(r->func);
+
+	return id >= 0 && cuda_fns[id].lib < CUDA_LIB_MAX && cuda_fns[id].class != CUDA_LAUNCH;
+}
+
+/* Calls in flight count as if they had returned, so that one of a minute is shown in each second. */
 static void read_inflight(struct top_rows *t)
 {
 	t->inflight.stacks = t->processes.detail.pid;	/* to read them takes time */
@@ -90,6 +98,8 @@ static void read_inflight(struct top_rows *t)
 			p->now.wait_ns += r->age;
 		else if (p && is_of(r, CUDA_LOAD))
 			p->now.load_ns += r->age;
+		else if (p && is_timed(r))
+			top_process_call(p, cuda_fns[cuda_fn_find(r->func)].name, r->age);
 	}
 	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
 		keep(&p->now.wait_ns, p->before.wait_ns, &p->waits_kept);
@@ -133,6 +143,7 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->dtoh = since(now->bytes[CUDA_DTOH], before->bytes[CUDA_DTOH], whole);
 	r->wait_ns = since(now->wait_ns, before->wait_ns, whole);
 	r->loads = since(now->loads, before->loads, whole);
+	r->images = since(now->images, before->images, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
 	set_growth(r, &p->memory, t->counted, false);
@@ -145,6 +156,29 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->error_rate = r->errors / s;
 	r->wait_share = r->wait_ns / 1e9 / s;
 	r->load_share = r->load_ns / 1e9 / s;
+}
+
+static bool is_copy(const char *name)
+{
+	const int id = cuda_fn_find(name);
+
+	return id >= 0 && cuda_fns[id].class == CUDA_COPY;
+}
+
+static void set_functions(struct top_row *r, const struct top_process *p, bool whole)
+{
+	for (unsigned i = 0; i < p->nfunctions; i++) {
+		const struct top_function *f = &p->functions[i];
+		const unsigned long long ns = since(f->ns, f->before, whole);
+
+		r->cuda_ns += ns;
+		r->copy_ns += is_copy(f->name) ? ns : 0;
+		if (ns <= r->busiest_ns)
+			continue;
+		r->busiest_ns = ns;
+		r->busiest = f->name;
+	}
+	r->cuda_share = r->interval > 0 ? r->cuda_ns / 1e9 / r->interval : 0;
 }
 
 static void set_kinds(struct top_rows *t, struct top_row *r)
@@ -266,6 +300,7 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	if (container)
 		snprintf(r->container, sizeof(r->container), "%s", container);
 	set_counts(t, r, p, whole);
+	set_functions(r, p, whole);
 	r->former = p != top_process_find(&t->processes, p->pid);
 	if (!r->former)		/* memory is kept by pid */
 		set_kinds(t, r);
@@ -352,6 +387,7 @@ static void set_texts(struct top_row *r)
 	bytes_per_s(r->copy_text, r->copy_rate);
 	rate_text(r->error_text, r->error_rate);
 	share_text(r->wait_text, r->wait_share);
+	share_text(r->cuda_text, r->cuda_share);
 	share_text(r->load_text, r->load_share);
 	share_text(r->gpu_text, r->gpu_share);
 	rank_text(r);
@@ -395,6 +431,9 @@ static int by_sort(const void *a, const void *b, void *ctx)
 		break;
 	case TOP_CALL:
 		order = most_first(p->call ? p->call_ns : 0, q->call ? q->call_ns : 0);
+		break;
+	case TOP_CUDA:
+		order = most_first(p->cuda_share, q->cuda_share);
 		break;
 	default:
 		break;

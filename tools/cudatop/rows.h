@@ -13,8 +13,8 @@
 #include "nvml/nvml.h"
 #include "proc/cgroup.h"
 
-#define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid"
-enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_SORTS };
+#define TOP_SORT_WORDS "memory|growth|launches|copies|wait|errors|call|pid|cuda"
+enum top_sort { TOP_MEMORY, TOP_GROWTH, TOP_LAUNCHES, TOP_COPIES, TOP_WAIT, TOP_ERRORS, TOP_CALL, TOP_PID, TOP_CUDA, TOP_SORTS };
 
 /* Columns of most texts; levels of a tree that are shown; bytes of what a hint has. */
 enum { TOP_TEXT = 16, TOP_DEPTH = 8, HINT_EVIDENCE = 96, HINT_COMMAND = 96 };
@@ -35,6 +35,11 @@ struct top_row {
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
 	unsigned long long launches, graphs, estimated, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
 	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
+	unsigned long long images;	/* of loads: of code, not lookups */
+	unsigned long long copy_ns;	/* of cuda_ns: copies */
+	unsigned long long cuda_ns, busiest_ns;	/* in calls that are no waits and load no code; in those of … */
+	const char *busiest;		/* … the function that took most; NULL: none */
+	double cuda_share;
 	/* held or host has had new maxima for some time, and lately: by so many bytes, in s, of the maximum; 0: neither has */
 	unsigned long long grew;
 	double grew_s, grew_share;
@@ -52,7 +57,7 @@ struct top_row {
 	char comm_text[2 * TOP_DEPTH + 16];	/* with tree: indented */
 	char device[TOP_TEXT], held_text[TOP_TEXT], growth_text[TOP_TEXT], host_text[TOP_TEXT], used_text[TOP_TEXT];
 	char launch_text[TOP_TEXT], htod_text[TOP_TEXT], dtoh_text[TOP_TEXT], copy_text[TOP_TEXT], error_text[TOP_TEXT];
-	char wait_text[TOP_TEXT], load_text[TOP_TEXT], gpu_text[TOP_TEXT], rank_text[64], call_text[64];
+	char wait_text[TOP_TEXT], cuda_text[TOP_TEXT], load_text[TOP_TEXT], gpu_text[TOP_TEXT], rank_text[64], call_text[64];
 };
 
 struct top_rows {

@@ -132,7 +132,7 @@ $(T_NCCL_OLD): $(T_DIR)/sim/nccl.c | $(T_OBJ)/sim
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NCCL_OLD -MF $(T_OBJ)/sim/nccl-old.d -shared -Wl,-soname,$(@F) $< -pthread -ldl -o $@
 
-$(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c
+$(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c | $(T_OBJ)/sim
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NVML_ONLY=$* -MF $(T_OBJ)/sim/nvml-v$*.d -shared -Wl,-soname,$(@F) $< -o $@
 

@@ -21,8 +21,8 @@ ifneq ($(T_NVCC),)
 $(X_O)/train.o: examples/train.cu | $(X_O)
 	$(Q)$(T_NVCC) $(X_FLAGS) -lineinfo -DSIMULATED -gencode arch=compute_75,code=[sm_75$(T_COMMA)compute_75] -c $< -o $@
 else
-$(X_O)/train.o: examples/train.cu examples/no_nvcc.h $(T_DIR)/sim/sim_cuda.h $(T_PROTOS) | $(X_O)
-	$(Q)$(CXX) -std=c++17 -iquote $(T_O) $(X_FLAGS) -Wall -Wextra -DSIMULATED -x c++ -c $< -o $@
+$(X_O)/train.o: examples/train.cu examples/no_nvcc.h $(T_DIR)/sim/sim_cuda.h | $(X_O)
+	$(Q)$(CXX) -std=c++17 $(X_FLAGS) -Wall -Wextra -DSIMULATED -x c++ -c $< -o $@
 endif
 $(X_O)/train: $(X_O)/train.o $(T_CUDART) $(T_LIBCUDA)
 	$(Q)$(CXX) -o $@ $< $(T_CUDART) -Wl,-rpath,'$$ORIGIN/../tests/lib' -pthread -ldl

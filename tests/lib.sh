@@ -46,7 +46,7 @@ machine=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 export GLIBC_TUNABLES=glibc.malloc.perturb=165:glibc.malloc.tcache_count=0	# freed memory is overwritten: its use is seen
 PATH=$O:$PATH
 # f() declares nothing of what f takes, as it did before C23
-CC="${CC:-cc} -std=gnu11 -iquote $O/tests"
+CC="${CC:-cc} -std=gnu11"
 bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)

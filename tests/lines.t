@@ -7,7 +7,7 @@ prog=$tmp/inlined
 # build FLAG...: the program
 build() {
 	rm -f "$prog"
-	${CXX:-g++} -std=gnu++17 -iquote "$O/tests" -D_GNU_SOURCE -w -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+	${CXX:-g++} -std=gnu++17 -D_GNU_SOURCE -w -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 		-Wl,--build-id "$@" tests/workloads/inlined.cpp "$lib/libcudart.so.13" "$lib/libcuda.so.1" \
 		-Wl,-rpath,"$lib" -o "$prog" || no "it cannot be built"
 	chmod 755 "$prog"

@@ -127,7 +127,7 @@ decode "$tmp/p"
 value calls 3 ';ncclAllReduce$'
 
 it "with --lines, frames have source lines and the functions inlined into them"
-${CXX:-c++} -iquote "$O/tests" -g -O2 -o "$tmp/inlined" tests/workloads/inlined.cpp -L"$lib" -l:libcudart.so.13 -Wl,-rpath,"$lib" 2>"$tmp/err" ||
+${CXX:-c++} -g -O2 -o "$tmp/inlined" tests/workloads/inlined.cpp -L"$lib" -l:libcudart.so.13 -Wl,-rpath,"$lib" 2>"$tmp/err" ||
 	no "$(tail -n 1 "$tmp/err")"
 replayed cudaleak --lines --pprof "$tmp/p" -c "$tmp/inlined"
 decode "$tmp/p"

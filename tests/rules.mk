@@ -12,7 +12,6 @@ T_O := $(O)/tests
 T_LIB := $(T_O)/lib
 T_BIN := $(T_O)/bin
 T_OBJ := $(T_O)/obj
-T_PROTOS := $(T_O)/sim/protos.h
 
 # The header of CUDA 13 or later, if installed.
 T_CUDA_H := $(wildcard $(CUDA)/include/cuda.h)
@@ -30,7 +29,7 @@ T_REAL := $(firstword $(wildcard $(if $(CROSS),$(abspath $(O))/cudart/libcudart.
 	$(CUDA)/lib64/libcudart.so.13 $(CUDA)/targets/$(CUDA_TARGET)/lib/libcudart.so.13)))
 
 # Tracers walk frame pointers; an optimized tail call has no frame.
-T_COMMON := -iquote arch/$(ARCH) -iquote $(T_O) -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls -MMD -MP \
+T_COMMON := -iquote arch/$(ARCH) -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls -MMD -MP \
 	$(T_HEADERS) $(TEST_CFLAGS)
 T_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 $(T_COMMON)
 T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
@@ -73,19 +72,15 @@ T_NCCL_OLD := $(T_LIB)/nccl-old/libnccl.so.2
 T_CUPTI := $(foreach v,12 13,$(T_LIB)/libcupti.so.$v)
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_PROTOS) $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NVRTC) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+TEST_FILES := $(T_NVML) $(T_CUPTI) $(T_NCCL) $(T_NVRTC) $(T_NCCL_OLD) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models gaps ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw nccl-layout nccl-ras nccl-ras-sanitized cgroup-names short-names rust-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table place python-codes \
 	communicators late kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
-		$(T_OBJ)/workloads: | $(T_PROTOS)
+		$(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
-
-$(T_PROTOS): $(T_DIR)/sim/sim_cuda.h common/api/cuda_protos.tbl $(T_DIR)/sim/protos.awk
-	$(Q)mkdir -p $(@D)
-	$(Q)LC_ALL=C awk -f $(T_DIR)/sim/protos.awk $(filter-out %.awk,$^) > $@
 
 # ---- simulated libraries
 

@@ -3,7 +3,7 @@
 # Included by the Makefile after tests/rules.mk; adds to TEST_FILES.
 
 # as distributions and nvcc build: no frame pointers, unwind tables
-S_CFLAGS := -iquote arch/$(ARCH) -iquote $(T_O) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fomit-frame-pointer -fasynchronous-unwind-tables -MMD -MP \
+S_CFLAGS := -iquote arch/$(ARCH) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -fomit-frame-pointer -fasynchronous-unwind-tables -MMD -MP \
 	$(T_HEADERS) $(TEST_CFLAGS)
 S_NOFP := $(T_DIR)/workloads/nofp.c $(T_DIR)/workloads/nofp_asm.S
 S_WANTS := $(S_NOFP) $(T_DIR)/workloads/nofp.h $(wildcard arch/$(ARCH)/tests/*) $(T_DIR)/stacks.mk

@@ -7,7 +7,7 @@ BENCH_FILES := $(B_O)/probe $(B_O)/program
 # tests/inject-steps.t has these, too
 TEST_FILES += $(B_O)/caller $(B_O)/steps
 
-$(B_O): | $(T_PROTOS)
+$(B_O):
 	$(Q)mkdir -p $@
 
 $(B_O)/%.bpf.o: tests/bench/%.bpf.c | $(B_O)

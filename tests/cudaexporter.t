@@ -161,7 +161,7 @@ for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'c
 	is 1 '^cuda_calls_running'
 	grep "^cuda_call_running_seconds.*group=\"$group\"" "$tmp/out" | awk '{ exit !($NF > 0.2 && $NF < 20) }' ||
 		no "it has no age"
-	kill -9 $pid
+	kill -9 "$pid"
 done
 
 it "what is held has its peak, its ages, and its kind"
@@ -221,7 +221,7 @@ chmod 755 "$tmp"
 $CC -I"${CUDA:-/usr/local/cuda}/include" -o "$tmp/errors" "$tmp/errors.c" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib"
 fail=SIM_FAIL='cuStreamEndCapture:1=901,cuDevicePrimaryCtxRetain:2=2,cuDevicePrimaryCtxRetain:3=2,cuMemAlloc_v2:1=2,cuMemAddressFree:*=999'$(printf ',cuInit:%d=3' 3 4 5 6 7 8 9)
 for kind in $command_kinds; do
-	run env "$fail" cudaexporter --attach $kind --once -c "$tmp/errors"
+	run env "$fail" cudaexporter --attach "$kind" --once -c "$tmp/errors"
 	is 1 '^cuda_errors_total.*function="cudaMalloc",error="cudaErrorMemoryAllocation"'
 	is 1 '^cuda_errors_total.*function="cudaStreamEndCapture",error="cudaErrorStreamCaptureInvalidated"'
 	is 2 '^cuda_errors_total.*function="cuDevicePrimaryCtxRetain",error="CUDA_ERROR_OUT_OF_MEMORY"'

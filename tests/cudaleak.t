@@ -592,7 +592,7 @@ ${CC:-cc} -w -g -shared -fPIC "$tmp/other.c" "$lib/libcuda.so.1" -o "$tmp/libcud
 	${CC:-cc} -w -g "$tmp/main.c" "$tmp/libcudnn.so.9" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$tmp:$lib" -o "$tmp/loads" || no "they do not build"
 chmod 755 "$tmp"
 for kind in session ${LONG:+inject}; do
-	run cudaleak --attach $kind --account -jc "$tmp/loads"
+	run cudaleak --attach "$kind" --account -jc "$tmp/loads"
 	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == 7 * 1025 + 5 * 576 and .count == 12 and .device == 0 and (.default | not)'
 	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == null and .count == 4'	# PTX and a file
 	json 1 '.owner == "loads" and .part == "code" and .bytes == null and .count == 1'

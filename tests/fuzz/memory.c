@@ -30,14 +30,19 @@ static void check_groups(const struct mem_process *h, bool each, enum leak_by by
 static void check(struct mem_process *h)
 {
 	unsigned long long bytes = 0, count = 0;
-	const struct mem_sum *held = &h->groups.held, *tensors = &h->groups.kinds[CUDA_TENSOR], *code = &h->groups.kinds[CUDA_CODE];
+	const struct mem_sum *held = &h->groups.held, *tensors = &h->groups.kinds[CUDA_TENSOR];
+	struct mem_sum handles = { 0 };
 	const struct allocation *l;
 
+	for (int kind = CUDA_CODE; kind < CUDA_MEMORY_MAX; kind++) {
+		handles.bytes += h->groups.kinds[kind].bytes;
+		handles.count += h->groups.kinds[kind].count;
+	}
 	for (l = h->allocations; l; l = l->hh.next, count++) {
 		bytes += l->size;
 		CHECK(l->refs);
 	}
-	CHECK(bytes == held->bytes + tensors->bytes + code->bytes && count == held->count + tensors->count + code->count);
+	CHECK(bytes == held->bytes + tensors->bytes + handles.bytes && count == held->count + tensors->count + handles.count);
 	CHECK(held->bytes <= held->peak);
 	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
 	for (int shown = 0; shown < 2; shown++) {

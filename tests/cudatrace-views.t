@@ -126,19 +126,19 @@ unset SIM_LATENCY_US
 
 it "the first launch of each kernel is marked, and again when it was unloaded; -e jit has only these"
 for kind in session ${LONG:+inject}; do
-	run cudatrace --attach $kind -e launch -c "$bin/mem launch 5 loop 2 '(' drvlaunch 3 ')' graph 2 launch 3 badlaunch 2"
+	run cudatrace --attach "$kind" -e launch -c "$bin/mem launch 5 loop 2 '(' drvlaunch 3 ')' graph 2 launch 3 badlaunch 2"
 	lines 1 '^cudaLaunchKernel\(.* mem_kernel,.* = 0 \[first launch\]$'
 	lines 7 '^cudaLaunchKernel\(.* = 0$'
 	lines 2 '^cuLaunchKernel\(.* = 0 \[first launch\]$'
 	lines 4 '^cuLaunchKernel\(.* = 0$'
 	lines 3 '\[first launch'
-	run cudatrace --attach $kind -e launch -jc "$bin/launches jit 101 kept 13"
+	run cudatrace --attach "$kind" -e launch -jc "$bin/launches jit 101 kept 13"
 	json 114 '.first'
 	json 114 '.first and (.kernel | startswith("jit<"))'
-	run cudatrace --attach $kind -e 'jit,!cuModule*' -jc "$bin/launches jit 101 kept 13 kept 13 driver 7"
+	run cudatrace --attach "$kind" -e 'jit,!cuModule*' -jc "$bin/launches jit 101 kept 13 kept 13 driver 7"
 	json 128 '.first'
 	json 128 true
-	run cudatrace --attach $kind -e 'jit,!cuModule*,cuLaunchKernel' -jc "$bin/launches kept 13"
+	run cudatrace --attach "$kind" -e 'jit,!cuModule*,cuLaunchKernel' -jc "$bin/launches kept 13"
 	json 13 '.first'
 	json 66 true
 done
@@ -159,7 +159,7 @@ lines 6 ' = 0$'
 
 it "NVRTC's compilations are in it, with options and errors"
 for kind in session ${LONG:+inject}; do
-	run env SIM_NVRTC_US=20000 cudatrace --attach $kind -e jit -jc "$bin/compile 5 3"
+	run env SIM_NVRTC_US=20000 cudatrace --attach "$kind" -e jit -jc "$bin/compile 5 3"
 	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000'
 	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'
 	json 8 true

@@ -146,8 +146,8 @@ done
 
 it "faults of a kernel are the program's, and what could not be read is said"
 same 0 "$bin/drvkern" tests/ptx faults
-grep -q '^lost 0 count 1 device 0: CUDA_ERROR_ILLEGAL_ADDRESS$' "$tmp/out" || no "no illegal address"
-grep -q '^lost 0 count 1 device 0: CUDA_ERROR_MISALIGNED_ADDRESS$' "$tmp/out" || no "no misaligned address"
+grep -q '^lost 0 count 1 device 0: CUDA_ERROR_ILLEGAL_ADDRESS, a kernel faulted: ' "$tmp/out" || no "no illegal address"
+grep -q '^lost 0 count 1 device 0: CUDA_ERROR_MISALIGNED_ADDRESS, a kernel faulted: ' "$tmp/out" || no "no misaligned address"
 
 it "when the tool is gone, slow or not there, the program goes on"
 gpuprobe -c 2 -p 10 -- "$gpuprobed" slow $vadd 200

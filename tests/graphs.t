@@ -240,7 +240,7 @@ equal "$(jq '[.. | objects | select(.ph? == "C") | .args | add] | max // 0' "$tm
 
 for kind in session ${LONG:+inject}; do
 	it "--attach $kind: cudatrace marks calls that are captured, also if those that capture are not selected"
-	run cudatrace --attach $kind -e cudaLaunchKernel,cudaMemcpyAsync,cudaLaunchHostFunc -jc \
+	run cudatrace --attach "$kind" -e cudaLaunchKernel,cudaMemcpyAsync,cudaLaunchHostFunc -jc \
 		"$bin/graphs eager a 3 begin launch a 2 fork b 5 copy 7 100 call 1 end make replay 1 copy-beside 11 9 eager b 2"
 	json 7 '.captured and .func == "cudaLaunchKernel"'
 	json 7 '.captured and .func == "cudaMemcpyAsync"'

@@ -26,17 +26,18 @@ finetune.py 1000000 & train=$!
 pids="$pids $train"
 
 # normal: numbers, times, addresses and folders are not the same twice; nor are the bars of histograms, nor whether a loaded
-# machine launches so often that launches are estimated (~)
+# machine launches so often that launches are estimated (~), or whether a process spends so much time in calls that %CUDA is there
 normal() {
 	# a process has the name of its last thread
 	sed -E 's/pt_autograd_0/python/; s/0x[0-9a-f]+/X/g; s:/[^ ()]*/([^ /]*\.py\:):\1:; s/module\.py:[0-9]+/module.py:N/; s/container\.py:[0-9]+/container.py:N/
 		/\.py:/!s/~?[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;:]|$)/N s\2/g; s/N (bytes|[KMGTP]iB)/N bytes/g
-		s/N [kMGT]?B\/s/N B\/s/g; s/ (\?|-) / N /g; s/ (\?|-) / N /g; s/ Nk / N /; s/ (bytes|N|s)\/s/ N\/s/g; s/\|\**\|//; s/allocations?/allocations/g; s/ +/ /g; s/ $//'
+		s/N [kMGT]?B\/s/N B\/s/g; s/ (\?|-) / N /g; s/ (\?|-) / N /g; s/ Nk / N /; s/ (bytes|N|s)\/s/ N\/s/g; s/\|\**\|//; s/allocations?/allocations/g; s/ +/ /g; s/ $//
+		s/ %CUDA//; s/( N)+/ N/g'
 }
 
 # examples FILE...: each into $tmp/ex.N: the command, and what stands below it
 examples() {
-	awk -v to="$tmp/ex." '/^```/ { block = !block; next } !block { next } /^# / { n++ } n { print >(to n) }' "$@"
+	awk -v to="$tmp/ex." '/^```/ { block = !block; on = 0; next } !block { next } /^# / { n++; on = 1 } on { print >(to n) }' "$@"
 }
 
 # story COMMAND: the one that -p N in it stands for, or none

@@ -26,6 +26,19 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
+/* Return true if a call that is entered with the stack pointer now is inside the one that was entered with sp, or in its place: the
+ * traced function ended with a jump to another one.  sp 0: there is none. */
+static __always_inline bool call_inside(__u64 now, __u64 sp)
+{
+	return sp && now <= sp && is_armed(sp);
+}
+
+/* Return true at the return of the call that was entered with sp; 0: there is none. */
+static __always_inline bool call_returns(struct pt_regs *ctx, __u64 sp)
+{
+	return sp && PT_REGS_SP(ctx) == sp + CALL_POPS;
+}
+
 /* The cookie of a probe, without the flags and the generation of its link and the number of its file. */
 static __always_inline __u64 id_of_cookie(__u64 cookie)
 {

@@ -141,7 +141,7 @@ static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __
 /* Return true at the return of the thread's call in flight. */
 static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + CALL_POPS;
+	return call_returns(ctx, t->call.sp);
 }
 
 /* Call where the thread's program is replaced: the call it is in never returns. */

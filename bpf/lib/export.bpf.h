@@ -94,7 +94,7 @@ static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
 /* A call inside of another one counts as that, which returns its error. */
 static __always_inline bool export_counts_as_other(const struct thread *t)
 {
-	return failing_inside(t->call.sp, t->data.failing.sp);
+	return call_inside(t->call.sp, t->data.failing.sp);
 }
 
 static __always_inline void export_call_failed(const struct thread *t, const struct export_key *key, __u64 id, int ret)

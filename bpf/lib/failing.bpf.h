@@ -13,12 +13,6 @@ struct failing_call {
 	__u32 id;		/* of cuda_error_source */
 };
 
-/* Return true if the call that is entered is inside one that was entered with this stack pointer. */
-static __always_inline bool failing_inside(__u64 now, __u64 sp)
-{
-	return sp && now <= sp && is_armed(sp);
-}
-
 /* Call at an entry.  followed: a mask of the classes whose errors the tool sees by itself; call: the stack pointer at the entry of
  * such a call that the thread is in, or 0.  Returns true if the return must be traced. */
 static __always_inline bool failing_enter(struct pt_regs *ctx, struct failing_call *f, __u32 followed, __u64 call)
@@ -31,7 +25,7 @@ static __always_inline bool failing_enter(struct pt_regs *ctx, struct failing_ca
 		return false;
 	if (id == CUDA_ID___cudaRegisterFunction || id == CUDA_ID___cudaUnregisterFatBinary)	/* return nothing */
 		return false;
-	if (failing_inside(sp, f->sp) || failing_inside(sp, call))
+	if (call_inside(sp, f->sp) || call_inside(sp, call))
 		return false;
 	f->sp = sp;
 	f->start = bpf_ktime_get_ns();
@@ -42,7 +36,7 @@ static __always_inline bool failing_enter(struct pt_regs *ctx, struct failing_ca
 /* Return true at the return of that call. */
 static __always_inline bool failing_ends(struct pt_regs *ctx, const struct failing_call *f)
 {
-	return f->sp && PT_REGS_SP(ctx) == f->sp + CALL_POPS;
+	return call_returns(ctx, f->sp);
 }
 
 #endif

@@ -23,11 +23,10 @@ static __always_inline bool load_enter(struct pt_regs *ctx, struct load_call *l)
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] != CUDA_LOAD && !cuda_rows[id].loads)
 		return false;
-	if (l->sp) {
-		if (sp <= l->sp && is_armed(l->sp))
-			return false;
+	if (call_inside(sp, l->sp))
+		return false;
+	if (l->sp)
 		lose(LOST_RETURN);
-	}
 	l->sp = sp;
 	l->id = id;
 	l->start = bpf_ktime_get_ns();
@@ -37,7 +36,7 @@ static __always_inline bool load_enter(struct pt_regs *ctx, struct load_call *l)
 /* Return true at the return of that call. */
 static __always_inline bool load_ends(struct pt_regs *ctx, const struct load_call *l)
 {
-	return l->sp && PT_REGS_SP(ctx) == l->sp + CALL_POPS;
+	return call_returns(ctx, l->sp);
 }
 
 #endif

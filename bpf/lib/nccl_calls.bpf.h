@@ -43,9 +43,9 @@ static __always_inline bool nccl_call_enter(struct pt_regs *ctx, struct nccl_cal
 
 	if (cuda_classes[id] != CUDA_OPERATION && cuda_classes[id] != CUDA_COMM)
 		return false;
+	if (call_inside(sp, n->call.sp))	/* ncclBcast() calls ncclBroadcast() */
+		return false;
 	if (n->call.sp) {
-		if (sp <= n->call.sp && is_armed(n->call.sp))	/* ncclBcast() calls ncclBroadcast() */
-			return false;
 		lose(LOST_RETURN);
 		nccl_lose();
 	}
@@ -68,7 +68,7 @@ static __always_inline bool nccl_call_enter(struct pt_regs *ctx, struct nccl_cal
 /* Return true at the return of that call. */
 static __always_inline bool nccl_call_ends(struct pt_regs *ctx, const struct nccl_call *n)
 {
-	return n->call.sp && PT_REGS_SP(ctx) == n->call.sp + CALL_POPS;
+	return call_returns(ctx, n->call.sp);
 }
 
 /* At the return.  e is room for the record, whose operator, root and peer are left out. */

@@ -188,6 +188,19 @@ int device_find(const struct device_env *env, const struct nvml *n, int pid, uns
 	return -1;
 }
 
+void device_numbers(const struct device_env *env, const struct nvml *n, int pid, unsigned *number)
+{
+	const char *why;
+	int gpu;
+
+	memset(number, 0, NVML_DEVICES * sizeof(*number));
+	for (unsigned device = 0; device < n->ndevices; device++) {
+		gpu = device_find(env, n, pid, device, &why);
+		if (gpu >= 0)
+			number[gpu] = device + 1;
+	}
+}
+
 enum { ENVIRON_MAX = 1 << 20, NVIDIA_MAJOR = 195, NODES = 64 };
 
 struct env_answer { int err; struct device_env env; };

@@ -25,4 +25,7 @@ int device_env_read(struct helper_pool *l, int pid, struct device_env *env);
  * be determined.  Checks the environment against the driver's list of processes. */
 int device_find(const struct device_env *env, const struct nvml *n, int pid, unsigned device, const char **why);
 
+/* Sets number[i], of NVML_DEVICES, to the program's number for n->devices[i], as in abi/device.h; 0: it is not known. */
+void device_numbers(const struct device_env *env, const struct nvml *n, int pid, unsigned *number);
+
 #endif

@@ -128,6 +128,8 @@ static void row(const struct account_report *r, const struct account_row *row)
 
 /* ---- What NVML reports */
 
+static const char BEYOND[] = "contexts, code, limits, and what was allocated before tracing began";
+
 /* A GPU that the process uses, and the number that it has there: abi/device.h, 0 if that is not known. */
 struct gpu { unsigned nvml, device; unsigned long long used; };
 
@@ -153,18 +155,12 @@ static void find_gpus(struct gpus *g, const struct account_report *r)
 {
 	unsigned numbers[NVML_DEVICES] = { 0 };
 	struct device_env env;
-	const char *why;
-	int gpu;
 
 	*g = (struct gpus){ .n = r->nvml, .numbered = true };
 	if (!nvml_read(r->nvml, NVML_MS))
 		return;
 	if (!device_env_read(r->helpers, r->pid, &env))
-		for (unsigned device = 0; device < g->n->ndevices; device++) {
-			gpu = device_find(&env, g->n, r->pid, device, &why);
-			if (gpu >= 0)
-				numbers[gpu] = device + 1;
-		}
+		device_numbers(&env, g->n, r->pid, numbers);
 	for (unsigned i = 0; i < g->n->ndevices; i++) {
 		struct gpu *to = &g->all[g->len];
 
@@ -183,8 +179,7 @@ static void gpu_text(const struct line *l, const struct gpu *on)
 
 	printf("    %10s  device %-3s  ", out_bytes(l->row.bytes), device_text(on->device, device));
 	if (!l->part) {
-		printf("of %s that NVML reports on GPU %u: contexts, code, limits, and what was allocated before tracing began\n",
-		       out_bytes(on->used), on->nvml);
+		printf("of %s that NVML reports on GPU %u: %s\n", out_bytes(on->used), on->nvml, BEYOND);
 	} else if (l->holder != OUT_NONE) {
 		printf("held by pid %llu (", l->holder);
 		escape_text(stdout, l->owner ? l->owner : "?");
@@ -199,13 +194,13 @@ static void gpu_text(const struct line *l, const struct gpu *on)
 }
 
 /* part NULL: what the process uses beyond what it holds. */
-static void gpu_row(const struct account_report *r, const struct gpu *on, const char *part, const struct nvml_process *holder,
-		    unsigned long long bytes)
+static void gpu_row(const struct account_report *r, const struct gpu *on, const char *part,
+		    const struct nvml_process *holder, unsigned long long bytes)
 {
 	const struct nvml_device *d = &r->nvml->devices[on->nvml];
 	struct line line = {
-		*r, { .device = on->device, .bytes = bytes, .count = OUT_NONE, .largest = OUT_NONE }, NULL, part,
-		on->nvml, holder ? (unsigned)holder->pid : OUT_NONE, d->memory_known ? d->total : OUT_NONE,
+		*r, { .device = on->device, .bytes = bytes, .count = OUT_NONE, .largest = OUT_NONE },
+		NULL, part, on->nvml, holder ? (unsigned)holder->pid : OUT_NONE, d->memory_known ? d->total : OUT_NONE,
 	};
 	char comm[16];
 
@@ -266,7 +261,9 @@ static unsigned long long beyond(unsigned long long used, unsigned long long hel
 static void rest_of_all(const struct account_report *r, const struct gpus *g, unsigned long long held)
 {
 	unsigned long long used = 0;
-	struct line line = { *r, { .count = OUT_NONE, .largest = OUT_NONE }, NULL, NULL, OUT_NONE, OUT_NONE, OUT_NONE };
+	struct line line = {
+		*r, { .count = OUT_NONE, .largest = OUT_NONE }, NULL, NULL, OUT_NONE, OUT_NONE, OUT_NONE,
+	};
 
 	for (unsigned i = 0; i < g->len; i++)
 		used += g->all[i].used;
@@ -274,8 +271,7 @@ static void rest_of_all(const struct account_report *r, const struct gpus *g, un
 	if (out_is_json())
 		out_row(fields, &line);
 	else
-		printf("    %10s  of %s that NVML reports: contexts, code, limits, and what was allocated before tracing began\n",
-		       out_bytes(line.row.bytes), out_bytes(used));
+		printf("    %10s  of %s that NVML reports: %s\n", out_bytes(line.row.bytes), out_bytes(used), BEYOND);
 	out_line_end();
 }
 

@@ -57,20 +57,19 @@ static bool has_env(struct gpus *g, struct cuda_process *process)
 	return true;
 }
 
-/* Sets number[i] to the process's number for device i, as in abi/device.h; 0: unknown. */
+/* Sets number[] as device_numbers() does, and shows them. */
 static void number_devices(struct gpus *g, struct cuda_process *process, unsigned *number)
 {
-	const char *why;
-
-	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, process); n++) {
-		int i = device_find(process->env, &g->nvml, process->key.pid, n, &why);
-
-		if (i < 0 || !*g->nvml.devices[i].uuid)
-			continue;
-		number[i] = n + 1;
-		process_show(process, METRIC_DEVICE_INFO,
-			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", process->key.pid, n,
-				     g->nvml.devices[i].uuid));
+	if (!has_env(g, process))
+		return;
+	device_numbers(process->env, &g->nvml, process->key.pid, number);
+	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
+		if (!*g->nvml.devices[i].uuid)
+			number[i] = 0;
+		if (number[i])
+			process_show(process, METRIC_DEVICE_INFO,
+				     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", process->key.pid, number[i] - 1,
+					     g->nvml.devices[i].uuid));
 	}
 }
 

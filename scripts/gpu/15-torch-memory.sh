@@ -5,12 +5,7 @@ limit=150
 believes=common/api/cuda_api.tbl
 
 q 6
-if ! timeout 60 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-	skip "PyTorch's allocator" 'not installed, or it sees no GPU'
-	return
-fi
-ways='auto inject'
-[ -z "$cannot" ] || ways=inject
+torch_is_here || { skip "PyTorch's allocator" 'not installed, or it sees no GPU'; return; }
 for way in $ways; do
 	try 60 "$tools/cudamallocsnoop" -qj --attach $way -c "python3 $here/gpu/torch_memory.py"
 	# shellcheck disable=SC2046 # four words

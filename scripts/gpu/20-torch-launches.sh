@@ -5,12 +5,7 @@ limit=150
 believes=tests/sim/drv_launch.c
 
 q 6
-if ! timeout 60 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-	skip "PyTorch's profiler" 'not installed, or it sees no GPU'
-	return
-fi
-ways='auto inject'
-[ -z "$cannot" ] || ways=inject
+torch_is_here || { skip "PyTorch's profiler" 'not installed, or it sees no GPU'; return; }
 for way in $ways; do
 	try 60 "$tools/cudalaunchtop" -qbj --attach $way -c "python3 $here/gpu/torch_profile.py with"
 	is "$way: launches, as the profiler counts" "$(sed -n 's/^launches //p' "$tmp/out")" "$(sum '"kind":' launches)"

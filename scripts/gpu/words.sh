@@ -30,6 +30,13 @@ try() {
 	job=''
 }
 
+# torch_is_here: can PyTorch use a GPU?  Sets $ways: --attach WAY for each way in which its programs are to be traced
+torch_is_here() {
+	ways='auto inject'
+	[ -z "$cannot" ] || ways=inject
+	timeout 60 python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null
+}
+
 # start NAME COMMAND...: in the background, reading what `tell NAME` writes; its output in
 # $tmp/NAME.out and .err, its pid in $pid
 start() {

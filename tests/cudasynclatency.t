@@ -134,7 +134,7 @@ for how in '' -k; do
 	pids="$pids $!"
 	# shellcheck disable=SC2086 # words
 	run env $spin cudasynclatency -O $how -jc "taskset -c 0 $bin/mem sync 13"
-	json 1 '.func and .count == 13 and .off_cpu_ns > 0.02 * .total_ns and .runnable_ns > 0.9 * .off_cpu_ns and
+	json 1 '.func and .count == 13 and .off_cpu_ns > 0.2 * .total_ns and .runnable_ns > 0.9 * .off_cpu_ns and
 		.runnable_ns <= .off_cpu_ns'
 	silent
 	# it is woken, and waits for the CPU that another thread has

@@ -59,7 +59,7 @@ include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2 -Wvla -Wundef -Wredundant-decls -Wstrict-prototypes -Wold-style-definition
 # not for BPF: its programs have no prototypes; the last three are gcc's only
 WARN_C  := $(WARN) -Wmissing-prototypes $(if $(findstring clang,$(shell $(CC) --version)),,-Wduplicated-cond -Wduplicated-branches -Wlogical-op)
-INC     := -iquote common -iquote tools -iquote arch/$(ARCH) -iquote $(O)
+INC     := -iquote common -iquote tools -iquote arch/$(ARCH) -iquote $(O) -iquote .
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
 LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lprotobuf-c -lzstd -llz4 -lncursesw -ltinfo -ldl
@@ -83,16 +83,16 @@ DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 # all that others see of it
 GPUPROBE   := $(O)/libcudagpuprobe.so
 PTXAS    := $(O)/cudagpuprobe-ptxas
-PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/ptxas*.c))
-GPUPROBE_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/*.c)))
+PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard agent/gpuprobe/ptxas*.c))
+GPUPROBE_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard agent/gpuprobe/*.c)))
 GPUTIME    := $(O)/libcudagputime.so
-GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/cupti/*.c))
+GPUTIME_O  := $(patsubst %.c,$(O)/%.o,$(wildcard agent/gputime/*.c))
 CLOCK_PIC_O := $(O)/pic/common/base/clock.o
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c)) $(CLOCK_PIC_O)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
 INJECTED  := $(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS))
-INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
+INJECT    := $(if $(wildcard agent/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 # for programs that no tool has started: it maps the library of a tool that asks
 RESIDENT  := $(if $(INJECT),$(O)/inject/resident.so)
 
@@ -122,20 +122,20 @@ $(O)/pic/%.o: %.c
 	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
 
 # the archives are not position-independent, but nothing in them can be bound elsewhere
-$(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
+$(GPUPROBE): $(GPUPROBE_O) $(PIC_O) agent/gpuprobe/gpuprobe.map
 	@echo "  SO    $(@F)"
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
 		-Wl,--as-needed -pthread -ldl -o $@
 
 # its thread runs until the program ends
-$(GPUTIME): $(GPUTIME_O) $(CLOCK_PIC_O) tools/cupti/gputime.map
+$(GPUTIME): $(GPUTIME_O) $(CLOCK_PIC_O) agent/gputime/gputime.map
 	@echo "  SO    $(@F)"
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,nodelete $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -pthread -ldl -o $@
 
 # Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does
-$(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/select.o $(O)/libcommon.a
+$(PTXAS): $(PTXAS_O) $(O)/agent/gpuprobe/link.o $(O)/agent/gpuprobe/select.o $(O)/libcommon.a
 	@echo "  LINK  $(@F)"
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -liberty -o $@
 	$(Q)ln -sf $(@F) $@-blackwell
@@ -186,7 +186,7 @@ GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
 skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
 
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/gpulib/* common/abi/gpu.h) | $(O)
+$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/gpulib/* common/abi/gpu_variables.h) | $(O)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@
 else
@@ -206,7 +206,7 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_$(ARCH) \
-		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote arch/$(ARCH) -iquote $(O) $(CLANG_INC) -MMD -MP -c $< -o $@
+		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote arch/$(ARCH) -iquote $(O) -iquote . $(CLANG_INC) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl arch/$(ARCH)/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f arch/$(ARCH)/place.awk $< $(MORE) > $@
@@ -223,7 +223,7 @@ $(SYSROOT):
 	@scripts/sysroot $(ARCH) $@
 endif
 
-include bpf/userspace/rules.mk
+include agent/bpf/rules.mk
 include tests/rules.mk
 include examples/rules.mk
 include tests/stacks.mk

@@ -5,7 +5,7 @@
 #include "abi/bytes.h"
 #include "api/cuda_api.h"
 #include "abi/cudamemcpysize.h"
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 #include "abi/launch.h"
 
 struct call_data {

@@ -4,7 +4,7 @@
 #include <linux/types.h>
 #include "api/cuda_api.h"
 #include "abi/cudasynclatency.h"
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 #include "abi/nccl_last.h"
 
 #define CUDA_BESIDE_ENDS(ctx, t) wait_beside_ends(ctx, t)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudabounds' probe: accesses outside of all allocations.  The library in the program writes the list of these before an
- * allocation returns (abi/gpu.h: struct gpu_ranges). */
+ * allocation returns (abi/gpu_variables.h: struct gpu_ranges). */
 #include "gpulib/gpu.h"
 
 GPU_USES(slots);

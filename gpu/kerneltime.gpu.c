@@ -2,10 +2,10 @@
 /* cudakerneltime's probe: how long each launched kernel and its blocks run, by %globaltimer.
  *
  * A block's time begins with its first thread and ends when its last thread leaves, by a counter in shared memory.
- * The last thread adds the block to its launch (gpulib/launches.h); the launch's last block writes its records (abi/gpu.h).
+ * The last thread adds the block to its launch (gpulib/launch_slots.h); the launch's last block writes its records (abi/gpu_variables.h).
  * A kernel that traps kills its context: its launch begins and does not end. */
 #include "gpulib/gpu.h"
-#include "gpulib/launches.h"
+#include "gpulib/launch_slots.h"
 
 GPU_USES(slots);
 GPU_USES(rings);

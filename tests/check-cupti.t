@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # the words'
-# tools/cupti/cupti.h agrees with NVIDIA's headers, and scripts/check-cupti would see it if it did not.
+# agent/gputime/cupti.h agrees with NVIDIA's headers, and scripts/check-cupti would see it if it did not.
 
-header=tools/cupti/cupti.h
+header=agent/gputime/cupti.h
 
 # there: is there a CUPTI to compare with?
 there() {

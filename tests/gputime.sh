@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154 # lib.sh's
 # Words for tests with libcudagputime.so: . tests/gputime.sh
 
-# control OFFSET...: numbers in the memory of the library of $pid (common/abi/gputime.h)
+# control OFFSET...: numbers in the memory of the library of $pid (common/abi/agent_gputime.h)
 control() {
 	python3 - "$pid" "$@" <<'END'
 import os, struct, sys

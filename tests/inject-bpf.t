@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154 # rc: the words'
-# The BPF programs as the traced program runs them: bpf/userspace, tests/unit/inject_bpf.c, scripts/gen_inject.
+# The BPF programs as the traced program runs them: agent/bpf, tests/unit/inject_bpf.c, scripts/gen_inject.
 # built for another machine than this: scripts/check-emulated
 objdump=objdump
 case $(readelf -h "$bin/inject-clock") in
@@ -28,7 +28,7 @@ for so in $libraries; do
 	lines 0 'RWE|TEXTREL'
 	lines 1 '^ *GNU_RELRO'
 	# a C library has little static thread-local storage for libraries of LD_AUDIT, and resident.so has the tools'
-	most=$(sed -n 's/.*INSTANCE_TLS = \([0-9]*\).*/\1/p' tools/inject/instance.h)
+	most=$(sed -n 's/.*INSTANCE_TLS = \([0-9]*\).*/\1/p' agent/inject/instance.h)
 	case $so in */resident.so) most=$((most + 16)) ;; esac
 	[ $(($(awk '$1 == "TLS" { print $6 }' "$tmp/out"))) -le "$most" ] || no "thread-local: $(grep TLS "$tmp/out")"
 done

@@ -25,11 +25,11 @@ includes() {
 }
 
 rooms >"$tmp/rooms"
-includes common tools bpf gpu arch/*/machine >"$tmp/includes"
+includes common tools agent bpf gpu arch/*/machine >"$tmp/includes"
 
 it "tests/layout.rooms has every room, and no others; each row is one of its two tables"
 {
-	find common -mindepth 1 -type d
+	find common agent -mindepth 1 -type d
 	find bpf gpu -type d
 	for d in tools/*/; do [ -e "${d%/}.c" ] || echo "${d%/}"; done
 	printf '%s\n' tools/TOOL.c tools/TOOL arch/ARCH/machine
@@ -44,9 +44,12 @@ done >>"$tmp/out"
 
 it "a folder's name in an #include is that of one folder"
 # the compiler searches these, whichever comes first
-for root in common tools bpf gpu arch/*; do
-	find "$root" -mindepth 2 -name '*.h' | sed -E "s|/[^/]*$||; s|^arch/[^/]*|arch/ARCH|; s|.*/|& |; s|(.*) (.*)|\2 \1\2|"
-done | sort -u >"$tmp/homes"
+{
+	for root in common tools bpf gpu arch/*; do
+		find "$root" -mindepth 2 -name '*.h' | sed -E "s|/[^/]*$||; s|^arch/[^/]*|arch/ARCH|; s|.*/|& |; s|(.*) (.*)|\2 \1\2|"
+	done
+	find agent -name '*.h' | sed -E "s|/[^/]*$||; s|.*|& &|"
+} | sort -u >"$tmp/homes"
 cut -d' ' -f1 "$tmp/homes" | uniq -d | grep -f - -w "$tmp/homes" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
@@ -84,11 +87,15 @@ grep -vE ' (\w+\.def|\w+\.ptx\.h|\w+\.pb-c\.h|revision\.h)$' "$tmp/includes" | a
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
 
 it "each header has the include guard of its name: ROOM_X_H, elsewhere FOLDER_X_H"
-find common tools bpf gpu arch tests examples -name '*.h' ! -path 'tests/data/*' | while read -r h; do
+find common tools agent bpf gpu arch tests examples -name '*.h' ! -path 'tests/data/*' | while read -r h; do
 	want=$(echo "$h" | sed -E 's/^(common|tools|bpf|gpu|arch\/[^/]*)\///' | tr 'a-z./-' 'A-Z___')
 	[ "$(grep -m 2 -E '^# *(ifndef|define) ' "$h" | tr '\n' ' ')" = "#ifndef $want #define $want " ] || echo "$h: not $want"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
+it "no two headers have one name, but those of each machine"
+find common tools agent bpf gpu -name '*.h' | sed 's|.*/||' | sort | uniq -d >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ' ' <"$tmp/out")"
 
 it "all machines have the same headers and sources"
 (cd arch/x86 && find . -name '*.[chS]' | sort) >"$tmp/x86"
@@ -99,8 +106,8 @@ done
 it "no files include each other in a circle, and no rooms"
 # a .c file stands with its header
 awk 'function unit(f) { sub(/\.[ch]$/, "", f); return f }
-	{ for (i = split("common tools bpf gpu", in_, " "); i; i--) if ((getline line < (in_[i] "/" $2)) > 0) {
-		close(in_[i] "/" $2); print unit($1), unit(in_[i] "/" $2) } }' "$tmp/includes" >"$tmp/units"
+	{ for (i = split("common/ tools/ bpf/ gpu/ ./", in_, " "); i; i--) if ((getline line < (in_[i] $2)) > 0) {
+		close(in_[i] $2); print unit($1), unit(in_[i] $2) } }' "$tmp/includes" >"$tmp/units"
 awk '{ for (i = 2; i <= NF; i++) print $1, $i }' "$tmp/rooms" >>"$tmp/units"
 [ "$(wc -l <"$tmp/units")" -gt 300 ] || no "there are few includes"
 tsort "$tmp/units" 2>&1 >/dev/null | sed 's/^tsort: //; s/.*: input contains a loop:$/circle:/' >"$tmp/out"
@@ -114,7 +121,7 @@ symbols() { nm -gA "$@" | awk '{ f = $1; sub(/:.*/, "", f); print f, $(NF - 1) =
 
 # users: of symbols, with the name of its user in place of an object's
 users() {
-	sed -E "s|^$O/||; s|^inject/tools/inject/[^ ]*|tools/inject|; s|^inject/tools/resident/[^ ]*|tools/resident|; s|^inject/bpf/userspace/[^ ]*|tools/inject|; s|^tools/gpuprobe/[^ ]*|tools/gpuprobe|
+	sed -E "s|^$O/||; s|^inject/agent/inject/[^ ]*|agent/inject|; s|^inject/agent/resident/[^ ]*|agent/resident|; s|^inject/agent/bpf/[^ ]*|agent/inject|; s|^agent/([^/ ]*)/[^ ]*|agent/\1|
 		s|^inject/([^/ .]*)\.programs\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
@@ -125,8 +132,8 @@ symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 {
 	# a tool with its parts, and its programs in traced ones; the libraries inside programs
 	# shellcheck disable=SC2046 # words
-	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/\(inject\|resident\)/') $(ls "$O"/inject/*.programs.o 2>/dev/null) \
-		$(for c in tools/inject/*.c tools/resident/*.c bpf/userspace/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
+	symbols $(objects tools/*.c tools/*/*.c agent/gpuprobe/*.c agent/gputime/*.c) $(ls "$O"/inject/*.programs.o 2>/dev/null) \
+		$(for c in agent/inject/*.c agent/resident/*.c agent/bpf/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
 	# the templates together are one user, which needs what they name
 	grep -ohE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/^/templates U /' | sort -u
 } >"$tmp/used"
@@ -163,24 +170,24 @@ cat >"$tmp/once" <<-'END'
 	common/bpf/map_backend.c	where maps are, and how many lanes they have, as libbpf is asked
 	common/cli/out.c	standard output: where it goes, and what its reader has not taken
 	common/cli/top_screen.c
-	common/session/command.c
-	tools/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours
-	tools/gpuprobe/real.c	the same
-	tools/gpuprobe/entry_dl.c	the same
-	tools/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
-	tools/cupti/gputime.c	the driver passes nothing of ours
-	tools/cupti/activity.c	CUPTI neither
-	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
-	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
-	tools/resident/resident.c	the same
-	tools/resident/make.c	the same: tables for it
+	common/proc/command.c
+	agent/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours
+	agent/gpuprobe/real.c	the same
+	agent/gpuprobe/entry_dl.c	the same
+	agent/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
+	agent/gputime/gputime.c	the driver passes nothing of ours
+	agent/gputime/activity.c	CUPTI neither
+	agent/bpf/task.c	programs are passed what the kernel's are; threads and the process
+	agent/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
+	agent/resident/resident.c	the same
+	agent/resident/make.c	the same: tables for it
 	common/base/cpu_limit.c	the handler's: where it leaves to
-	common/session/signals.c	the handler's: the signal
+	common/proc/signals.c	the handler's: the signal
 END
 cut -f1 "$tmp/once" >"$tmp/may"
-for c in common/*/*.c tools/*/*.c bpf/userspace/*.c; do
+for c in common/*/*.c tools/*/*.c agent/*/*.c; do
 	case $c in
-	tools/inject/* | tools/resident/* | bpf/userspace/*) echo "$O/inject/$c.o" ;;
+	agent/inject/* | agent/resident/* | agent/bpf/*) echo "$O/inject/$c.o" ;;
 	*) objects "$c" ;;
 	esac
 done >"$tmp/objects"
@@ -214,7 +221,7 @@ awk '
 			count++
 		}
 	}
-	END { if (count < 200) print "only " count + 0 " variables" }' common/*/*.c tools/*.c tools/*/*.c bpf/*.c bpf/*/*.c gpu/*.c arch/*/*.c arch/*/*/*.c >"$tmp/out"
+	END { if (count < 200) print "only " count + 0 " variables" }' common/*/*.c tools/*.c tools/*/*.c agent/*/*.c bpf/*.c bpf/*/*.c gpu/*.c arch/*/*.c arch/*/*/*.c >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "a pointer to a function of NVML is named by words of the function"
@@ -229,7 +236,7 @@ awk -F'[(,]' '/^\tX\([a-z]/ {
 
 it "no object can be made from either of two sources: make would choose without a word"
 make -qp O="$O" 2>/dev/null | awk -F': *' '/^[^#\t ].*%[^ ]*\.o: .*%/ { split($2, from, " "); print $1, from[1] }' >"$tmp/patterns"
-find bpf common examples gpu tests tools -type f -name '*.c*' >"$tmp/sources"
+find agent bpf common examples gpu tests tools -type f -name '*.c*' >"$tmp/sources"
 awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", source[NR]); n = NR; next }
 	{
 		for (i = 1; i <= n; i++) {
@@ -251,7 +258,7 @@ awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", sour
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "tests/layout.rooms has every folder, and no others"
-find common bpf gpu scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
+find agent common bpf gpu scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
 { rows 2; rows 3; } | cut -d'|' -f1 >"$tmp/named"
 while read -r folder; do
 	grep -qxF "$folder" "$tmp/named" || no "$folder"
@@ -274,20 +281,20 @@ alone() {
 		echo "#include \"$h\"" | "$@" -x c - 2>"$tmp/said" && continue
 		# it may say what is to be included before it
 		said=$(sed -n 's/.* error: //p' "$tmp/said" | sed 's/^#error //; s/ \[-W.*//; s/"//g')
-		find "common/$h" "tools/$h" "bpf/$h" -exec sed -n 's/^# *error  *//p' {} + 2>/dev/null |
+		find "common/$h" "tools/$h" "bpf/$h" "$h" -exec sed -n 's/^# *error  *//p' {} + 2>/dev/null |
 			tr -d '"' | grep -qxF -- "$said" || echo "$h: $said"
 	done
 }
 
 it "each header compiles alone"
-(cd common && find . -name '*.h'; cd ../tools && find . -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
+(cd common && find . -name '*.h'; cd ../tools && find . -name '*.h'; cd .. && find agent -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
 # shellcheck disable=SC2086 # the compiler may be several words
-alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote arch/x86 -iquote "$O" <"$tmp/headers" >"$tmp/out"
+alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote arch/x86 -iquote "$O" -iquote . <"$tmp/headers" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 [ "$(wc -l <"$tmp/headers")" -gt 50 ] || no "there are few headers"
 
 it "each header of bpf/lib compiles alone for BPF, or says what is to stand before it"
 (cd bpf && ls lib/*.h) >"$tmp/headers"
-alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote arch/x86 -iquote "$O" \
+alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote arch/x86 -iquote "$O" -iquote . \
 	-idirafter "/usr/include/$(${CC:-cc} -dumpmachine)" <"$tmp/headers" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"

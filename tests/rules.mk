@@ -119,7 +119,7 @@ $(T_NVRTC): $(T_OBJ)/sim/nvrtc.o
 	$(T_LINK_SO)
 
 $(T_CUPTI): $(T_LIB)/libcupti.so.%: $(T_DIR)/sim/cupti.c $(T_DIR)/sim/libcupti%.map | $(T_LIB) $(T_OBJ)/sim
-	$(Q)$(CC) $(T_SIM_CFLAGS) -iquote tools -DSIM_CUPTI=$* -MF $(T_OBJ)/sim/cupti-$*.d -shared -Wl,-soname,$(@F) \
+	$(Q)$(CC) $(T_SIM_CFLAGS) -iquote . -DSIM_CUPTI=$* -MF $(T_OBJ)/sim/cupti-$*.d -shared -Wl,-soname,$(@F) \
 		-Wl,--version-script=$(T_DIR)/sim/libcupti$*.map \
 		-Wl,-rpath,'$$ORIGIN' $(TEST_LDFLAGS) $< -pthread -ldl -o $@
 
@@ -175,7 +175,7 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
-$(T_OBJ)/workloads/cupti.o: T_CFLAGS += -iquote tools
+$(T_OBJ)/workloads/cupti.o: T_CFLAGS += -iquote .
 $(T_BIN)/cupti: $(T_OBJ)/workloads/cupti.o $(T_LIBCUDA) | $(T_BIN) $(T_CUPTI)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
@@ -363,10 +363,10 @@ $(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(O)/libcommon.a |
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/modules.o | $(T_BIN)
+$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/agent/gpuprobe/registers.o $(O)/agent/gpuprobe/modules.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/gpuprobe/cubin.o | $(T_BIN)
+$(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/agent/gpuprobe/cubin.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/gpuprobe-send: $(O)/tests/unit/gpuprobe-send.o | $(T_BIN)

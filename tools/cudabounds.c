@@ -7,12 +7,12 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudabounds.ptx.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_run.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe.h"
 #include "session/tool.h"
 #include "sym/demangle.h"
-#include "view/gpuprobe_view.h"
 #include "view/kernel_names.h"
 
 static const struct usage usage = {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudacoalesce - show which memory accesses in CUDA kernels are not coalesced */
 #include <stdio.h>
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 #include "base/clock.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe.h"
+#include "gpuprobe/gpuprobe_run.h"
 #include "session/tool.h"
 #include "sym/demangle.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "view/kernel_names.h"
 #include "cudacoalesce.ptx.h"
 

@@ -8,7 +8,7 @@
 #include "model/captures.h"
 #include "model/inflight.h"
 #include "model/stack_sums.h"
-#include "model/communicators.h"
+#include "nccl/communicators.h"
 #include "pprof/profile.h"
 #include "session/tool.h"
 #include "sym/syms.h"

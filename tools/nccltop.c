@@ -10,7 +10,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/captures.h"
-#include "model/communicators.h"
+#include "nccl/communicators.h"
 #include "model/inflight.h"
 #include "session/live.h"
 #include "session/tool.h"

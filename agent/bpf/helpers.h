@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The helpers of the kernel that bpf/lib calls, and the macros of libbpf's headers, for programs that run in the traced
- * process: see userspace/task.h. */
-#ifndef USERSPACE_HELPERS_H
-#define USERSPACE_HELPERS_H
+ * process: see agent/bpf/task.h. */
+#ifndef AGENT_BPF_HELPERS_H
+#define AGENT_BPF_HELPERS_H
 #include <stddef.h>
 #include <linux/bpf.h>
+#include "agent/bpf/task.h"
 #include "machine/regs_user.h"
-#include "userspace/task.h"
 
 #define SEC(name) __attribute__((section(name), used))
 #undef __always_inline	/* of <linux/stddef.h> */

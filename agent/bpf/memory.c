@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The process's own memory: which addresses can be read. */
-#include "userspace/helpers.h"
+#include "agent/bpf/helpers.h"
 
 enum {
 	PAGE = SMALLEST_PAGE, NO_MEMORY = -14 /* EFAULT */,

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# $(O)/inject/TOOL.so: a tool's BPF programs, compiled for the machine they run on (bpf/userspace), with what calls them
-# (tools/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library at all.
+# $(O)/inject/TOOL.so: a tool's BPF programs, compiled for the machine they run on (agent/bpf), with what calls them
+# (agent/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library at all.
 
 # no vector register is ever changed; what is not exported cannot be replaced; no function of libgcc is there
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
 	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables $(BRANCH_PROTECTION) $(NO_LIBGCC) $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -Wno-redundant-decls
-INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote arch/$(ARCH) -iquote $(O)
-INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c $(addprefix arch/$(ARCH)/inject/*,.c .S)) \
+INJECT_INC  := -iquote common -iquote bpf -iquote arch/$(ARCH) -iquote $(O) -iquote .
+INJECT_SRC  := $(wildcard agent/bpf/*.c agent/inject/*.c $(addprefix arch/$(ARCH)/inject/*,.c .S)) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
 INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
 INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECTED:%=$(O)/inject/%.$s))
 
 skeletons: $(INJECT_GEN)
 
-$(sort $(INJECT_O) $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c))): $(O)/inject/%.o: %
+$(sort $(INJECT_O) $(patsubst %,$(O)/inject/%.o,$(wildcard agent/resident/*.c))): $(O)/inject/%.o: %
 	@echo "  INJECT $<"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(INJECT_CC) $(filter -g% -ffile-prefix-map=%,$(CFLAGS)) $(INJECT_INC) -MMD -MP -c $< -o $@
@@ -43,7 +43,7 @@ endif
 $(INJECTED:%=$(O)/inject/%.programs.o): $(O)/inject/%.programs.o: $(O)/inject/%.s
 	$(Q)$(CC) -c $< -o $@
 
-$(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/%.tables.c $(wildcard bpf/userspace/*.h tools/inject/*.h)
+$(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/%.tables.c $(wildcard agent/bpf/*.h agent/inject/*.h)
 	$(Q)$(CC) $(INJECT_CC) $(INJECT_INC) -c $< -o $@
 
 # checked where the BPF object is: its maps are mapped over the library's sections
@@ -53,13 +53,13 @@ $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@ $(LARGEST_PAGE)
 
-# $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (tools/resident)
-RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard tools/resident/*.c) \
-	$(patsubst %,tools/inject/%.c,bytes environ object peer static_tls stubs) \
+# $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (agent/resident)
+RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard agent/resident/*.c) \
+	$(patsubst %,agent/inject/%.c,bytes environ object peer static_tls stubs) \
 	arch/$(ARCH)/inject/stub.S)
 $(O)/resident_names.def: $(DEFS) scripts/gen_resident | $(O)
 	$(Q)scripts/gen_resident $(O)/cuda_api.def $(O)/cuda_protos.def > $@
-$(O)/inject/tools/resident/make.c.o: $(O)/resident_names.def
+$(O)/inject/agent/resident/make.c.o: $(O)/resident_names.def
 
 $(RESIDENT): $(RESIDENT_O)
 	@echo "  SO    inject/$(@F)"
@@ -67,14 +67,14 @@ $(RESIDENT): $(RESIDENT_O)
 		-Wl,-z,noexecstack $(LDFLAGS) $^ -o $@
 
 # tests/unit/inject_bpf.c runs them itself
-T_INJECT_BPF := $(filter $(O)/inject/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)
+T_INJECT_BPF := $(filter $(O)/inject/agent/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)
 $(O)/tests/unit/inject_bpf.o: INC += -iquote bpf
 $(O)/tests/unit/inject_bpf.o: $(O)/cudamemcpysize.skel.h
 $(O)/tests/bin/inject-bpf: $(O)/tests/unit/inject_bpf.o $(T_INJECT_BPF) $(O)/libcommon.a $(O)/inject/cudamemcpysize.ld
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
 
-$(O)/tests/bin/inject-clock: $(O)/tests/unit/inject_clock.o $(patsubst %,$(O)/inject/%.c.o,tools/inject/clock tools/inject/object arch/$(ARCH)/inject/counter)
+$(O)/tests/bin/inject-clock: $(O)/tests/unit/inject_clock.o $(patsubst %,$(O)/inject/%.c.o,agent/inject/clock agent/inject/object arch/$(ARCH)/inject/counter)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -o $@
 

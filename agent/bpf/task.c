@@ -2,8 +2,8 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 #include "abi/slot.h"
+#include "agent/bpf/task.h"
 #include "machine/stub_frame.h"
-#include "userspace/task.h"
 
 __thread struct inject_self inject_self;
 

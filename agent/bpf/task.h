@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* BPF programs compiled for the machine, and the kernel's part for them.  bpf/TOOL.bpf.c gets userspace/helpers.h for libbpf's
- * headers, and userspace/task_user.h for the kernel's data (lib/task.bpf.h).  The result is linked with its caller
- * (tools/inject) and with common/shmmap.
+/* BPF programs compiled for the machine, and the kernel's part for them.  bpf/TOOL.bpf.c gets agent/bpf/helpers.h for libbpf's
+ * headers, and agent/bpf/task_user.h for the kernel's data (lib/task.bpf.h).  The result is linked with its caller
+ * (agent/inject) and with common/shmmap.
  *
  * It runs in any thread of any program, anywhere: nothing here calls the C library, allocates memory, blocks, or touches a
  * vector register; and no address from the program is read before a check that it is readable. */
-#ifndef USERSPACE_TASK_H
-#define USERSPACE_TASK_H
+#ifndef AGENT_BPF_TASK_H
+#define AGENT_BPF_TASK_H
 #include <stdbool.h>
-#include "inject/probes.h"
+#include "agent/inject/programs.h"
 #include "machine/page.h"
 #include "shmmap/shmmap.h"
 

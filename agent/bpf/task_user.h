@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The functions of lib/task.bpf.h for --attach inject, from what the program and the tool report of a thread. */
-#ifndef USERSPACE_TASK_USER_H
-#define USERSPACE_TASK_USER_H
+#ifndef AGENT_BPF_TASK_USER_H
+#define AGENT_BPF_TASK_USER_H
 #include <asm/unistd.h>
 #include "abi/stack_unwind.h"
+#include "agent/bpf/helpers.h"
 #include "machine/stub_frame.h"
-#include "userspace/helpers.h"
 
 /* ---- no verifier checks bounds */
 
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) __u32 highest_bit(__u64 v)
 
 /* ---- tasks */
 
-/* The tool reports exits (common/session/inject.h). */
+/* The tool reports exits (common/session/attach_inject.h). */
 static __always_inline bool process_ends(void)
 {
 	return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The pages of a stack for --attach inject: a part of lib/unwind.bpf.h, which has struct unwind_pages. */
-#ifndef USERSPACE_UNWIND_PAGES_USER_H
-#define USERSPACE_UNWIND_PAGES_USER_H
+#ifndef AGENT_BPF_UNWIND_PAGES_USER_H
+#define AGENT_BPF_UNWIND_PAGES_USER_H
 #include "abi/stack_unwind.h"
-#include "userspace/helpers.h"
+#include "agent/bpf/helpers.h"
 
 static __always_inline bool unwind_word(struct unwind_piece *p, __u64 at, __u64 *word)
 {

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/cubin.h"
+#include "agent/gpuprobe/cubin.h"
 
 enum { STO_CUDA_ENTRY = 0x10 };		/* of st_other: a kernel */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Machine code for GPUs: ELF files.  Hostile: every offset is checked. */
-#ifndef GPUPROBE_CUBIN_H
-#define GPUPROBE_CUBIN_H
+#ifndef AGENT_GPUPROBE_CUBIN_H
+#define AGENT_GPUPROBE_CUBIN_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The functions of the CUDA driver that the library calls and wraps, with the names, values and prototypes of CUDA.
  * Handles are opaque pointers. */
-#ifndef GPUPROBE_CUDA_H
-#define GPUPROBE_CUDA_H
+#ifndef AGENT_GPUPROBE_CUDA_H
+#define AGENT_GPUPROBE_CUDA_H
 #include <stddef.h>
 
 typedef int CUresult, CUdevice;

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "gpuprobe/entry.h"
-#include "gpuprobe/gpuprobe.h"
-#include "gpuprobe/load.h"
+#include "agent/gpuprobe/entry.h"
+#include "agent/gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/load.h"
 
 /* The driver calls its own exports, and NVRTC those of the driver: images that these load are left alone. */
 static __thread bool inside __attribute__((tls_model("initial-exec")));

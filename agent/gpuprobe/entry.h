@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The library's exports (gpuprobe.map), besides the driver's functions of cuda.h. */
-#ifndef GPUPROBE_ENTRY_H
-#define GPUPROBE_ENTRY_H
+#ifndef AGENT_GPUPROBE_ENTRY_H
+#define AGENT_GPUPROBE_ENTRY_H
 #include <dlfcn.h>
-#include "gpuprobe/real.h"
+#include "agent/gpuprobe/real.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "gpuprobe/cubin.h"
-#include "gpuprobe/entry.h"
-#include "gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/cubin.h"
+#include "agent/gpuprobe/entry.h"
+#include "agent/gpuprobe/gpuprobe.h"
 #include "machine/dl_stub.h"
 
 /* nvrtcGetCUBIN: records the PTX of the machine code, which NVRTC has even if the program gets only the code. */

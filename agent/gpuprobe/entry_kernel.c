@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "agent/gpuprobe/entry.h"
+#include "agent/gpuprobe/gpuprobe.h"
 #include "base/clock.h"
-#include "gpuprobe/entry.h"
-#include "gpuprobe/gpuprobe.h"
 
 enum { SHARED = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, MOST = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };
 

@@ -2,9 +2,9 @@
 /* Wrappers of the functions that allocate and free memory.  A range is in the list (ranges.h) before the program gets its
  * address, and until cuMemFree(), number waits for kernels that use it, has returned.  Memory freed in stream order stays
  * in the list until it is allocated again. */
-#include "gpuprobe/entry.h"
-#include "gpuprobe/gpuprobe.h"
-#include "gpuprobe/ranges.h"
+#include "agent/gpuprobe/entry.h"
+#include "agent/gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/ranges.h"
 
 static CUresult allocated(CUresult r, const CUdeviceptr *p, size_t size)
 {

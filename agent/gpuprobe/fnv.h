@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* FNV-1a, 64 bits; not collision resistant. */
-#ifndef GPUPROBE_FNV_H
-#define GPUPROBE_FNV_H
+#ifndef AGENT_GPUPROBE_FNV_H
+#define AGENT_GPUPROBE_FNV_H
 #include <stddef.h>
 #include <stdint.h>
 

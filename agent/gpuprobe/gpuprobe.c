@@ -8,8 +8,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-#include "gpuprobe/gpuprobe.h"
-#include "gpuprobe/ranges.h"
+#include "agent/gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/ranges.h"
 
 /* Holds the program's thread-local variables, too; the default may be less, or much more. */
 enum { THREAD_STACK = 2 << 20 };

@@ -4,17 +4,17 @@
  *
  * One mutex guards the lists; it is never held in a call of the driver.  Only the library's own thread sends, reads
  * device memory, and frees modules. */
-#ifndef GPUPROBE_GPUPROBE_H
-#define GPUPROBE_GPUPROBE_H
+#ifndef AGENT_GPUPROBE_GPUPROBE_H
+#define AGENT_GPUPROBE_GPUPROBE_H
 #include <pthread.h>
 #include <stdbool.h>
-#include "abi/gpuprobe.h"
-#include "gpuprobe/cuda.h"
-#include "gpuprobe/link.h"
-#include "gpuprobe/modules.h"
-#include "gpuprobe/nvrtc.h"
-#include "gpuprobe/real.h"
-#include "gpuprobe/select.h"
+#include "abi/agent_gpuprobe.h"
+#include "agent/gpuprobe/cuda.h"
+#include "agent/gpuprobe/link.h"
+#include "agent/gpuprobe/modules.h"
+#include "agent/gpuprobe/nvrtc.h"
+#include "agent/gpuprobe/real.h"
+#include "agent/gpuprobe/select.h"
 #include "ptx/instrument.h"
 #include "ptx/probe.h"
 

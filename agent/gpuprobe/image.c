@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "agent/gpuprobe/cubin.h"
+#include "agent/gpuprobe/image.h"
+#include "agent/gpuprobe/select.h"
 #include "base/clock.h"
-#include "gpuprobe/cubin.h"
-#include "gpuprobe/image.h"
-#include "gpuprobe/select.h"
 #include "ptx/fatbin.h"
 
 /* An image being rewritten. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Puts probes into an image: PTX, machine code that NVRTC made, or a fat binary. */
-#ifndef GPUPROBE_IMAGE_H
-#define GPUPROBE_IMAGE_H
-#include "gpuprobe/gpuprobe.h"
-#include "gpuprobe/registers.h"
+#ifndef AGENT_GPUPROBE_IMAGE_H
+#define AGENT_GPUPROBE_IMAGE_H
+#include "agent/gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/registers.h"
 
 enum { IMAGE_HASHES = 16 };
 

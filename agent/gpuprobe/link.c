@@ -13,8 +13,8 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "agent/gpuprobe/link.h"
 #include "base/overflow_uid.h"
-#include "gpuprobe/link.h"
 
 /* Time-outs; a tool that receives nothing for SEND_MS is gone.  CONFIG_MS: for the connection
  * and the whole configuration. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The connection to the tool.  Any thread queues frames; the library's own thread sends them. */
-#ifndef GPUPROBE_LINK_H
-#define GPUPROBE_LINK_H
+#ifndef AGENT_GPUPROBE_LINK_H
+#define AGENT_GPUPROBE_LINK_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
 
 enum { LINK_QUEUE_MAX = 64 << 20 };	/* bytes; frames beyond are dropped */
 

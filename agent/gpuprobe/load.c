@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "gpuprobe/gpuprobe.h"
-#include "gpuprobe/image.h"
-#include "gpuprobe/load.h"
+#include "agent/gpuprobe/gpuprobe.h"
+#include "agent/gpuprobe/image.h"
+#include "agent/gpuprobe/load.h"
 
 enum { FILE_MAX = 1 << 30 };
 

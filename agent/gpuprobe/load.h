@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Loading, linking and unloading, for the wrappers. */
-#ifndef GPUPROBE_LOAD_H
-#define GPUPROBE_LOAD_H
-#include "gpuprobe/modules.h"
+#ifndef AGENT_GPUPROBE_LOAD_H
+#define AGENT_GPUPROBE_LOAD_H
+#include "agent/gpuprobe/modules.h"
 
 /* Loads an image, or how->file if image is NULL, with probes; or the original, if it has no PTX, or if the driver rejects
  * the rewritten one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/modules.h"
+#include "agent/gpuprobe/modules.h"
 
 CUresult loading_call(const struct loading *how, void **handle, const void *image)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The modules that a program has loaded, its contexts, and the attributes of its kernels.  Contexts are never freed, so
  * pointers to them stay valid.  All functions except loading_*() require the lock of struct gpuprobe. */
-#ifndef GPUPROBE_MODULES_H
-#define GPUPROBE_MODULES_H
+#ifndef AGENT_GPUPROBE_MODULES_H
+#define AGENT_GPUPROBE_MODULES_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "gpuprobe/real.h"
+#include "agent/gpuprobe/real.h"
 
 /* By CUfunction_attribute: those from CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK on that cannot be set. */
 enum { KERNEL_ATTRIBUTES = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };
@@ -53,7 +53,7 @@ struct instance {
 	uint64_t slots_sent;	/* hash of the slots as last sent */
 	uint64_t *read;		/* by group: records that were read, or passed over */
 	uint64_t lost, lost_sent;
-	CUdeviceptr ranges, variables;	/* struct gpu_ranges and the module's variables (abi/gpu.h), or 0 */
+	CUdeviceptr ranges, variables;	/* struct gpu_ranges and the module's variables (abi/gpu_variables.h), or 0 */
 	size_t variables_size;
 	uint64_t ranges_changes;	/* ranges_copy()'s count when last written */
 	uint32_t ranges_version;	/* on the device */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/fnv.h"
-#include "gpuprobe/nvrtc.h"
+#include "agent/gpuprobe/fnv.h"
+#include "agent/gpuprobe/nvrtc.h"
 
 enum { KEPT_MAX = 256 << 20 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The PTX of machine code that NVRTC made: most programs get only the code from NVRTC, which has both. */
-#ifndef GPUPROBE_NVRTC_H
-#define GPUPROBE_NVRTC_H
+#ifndef AGENT_GPUPROBE_NVRTC_H
+#define AGENT_GPUPROBE_NVRTC_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "abi/gpuprobe.h"
-#include "gpuprobe/fnv.h"
-#include "gpuprobe/link.h"
-#include "gpuprobe/select.h"
+#include "abi/agent_gpuprobe.h"
+#include "agent/gpuprobe/fnv.h"
+#include "agent/gpuprobe/link.h"
+#include "agent/gpuprobe/select.h"
 #include "ptx/instrument.h"
 #include "ptx/probe.h"
 

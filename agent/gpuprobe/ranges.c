@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/ranges.h"
+#include "agent/gpuprobe/ranges.h"
 
 struct range {
 	struct gpu_range at;

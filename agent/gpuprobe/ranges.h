@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The memory that kernels may access: allocations, mapped and registered host memory, variables of modules.  Recorded
  * from the start of the process, because the tool's request comes only when the first image is loaded. */
-#ifndef GPUPROBE_RANGES_H
-#define GPUPROBE_RANGES_H
+#ifndef AGENT_GPUPROBE_RANGES_H
+#define AGENT_GPUPROBE_RANGES_H
 #include <stddef.h>
 #include <stdint.h>
-#include "abi/gpu.h"
-#include "gpuprobe/cuda.h"
+#include "abi/gpu_variables.h"
+#include "agent/gpuprobe/cuda.h"
 
 /* Adds a range, and removes those it overlaps. */
 void ranges_add(CUdeviceptr low, size_t size);

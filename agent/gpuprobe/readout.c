@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "abi/cuda_sticky.h"
-#include "gpuprobe/instance.h"
+#include "agent/gpuprobe/variables.h"
 
 /* Stops reading a context, and reports why. */
 static void give_up(struct reader *reader, CUresult error, unsigned readings)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/real.h"
+#include "agent/gpuprobe/real.h"
 
 /* libc_function() finds dlsym in the C library's symbol table, because by name the linker finds the wrapper.  A sanitizer
  * calls dlsym first, to find the functions that its own strcmp() and dl_iterate_phdr() call, so no function that can be

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The functions that the wrappers call.  All can be called at any time, also before constructors have run, and from
  * several threads: the results never change. */
-#ifndef GPUPROBE_REAL_H
-#define GPUPROBE_REAL_H
-#include "gpuprobe/cuda.h"
+#ifndef AGENT_GPUPROBE_REAL_H
+#define AGENT_GPUPROBE_REAL_H
+#include "agent/gpuprobe/cuda.h"
 
 #define POINTER(name, params) CUresult (*name) params;
 struct driver {

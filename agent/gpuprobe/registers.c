@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/registers.h"
+#include "agent/gpuprobe/registers.h"
 
 /* An SM of sm_70 and later: registers are allocated in units of 8 per thread, in four parts of the SM. */
 enum { SM_REGISTERS = 65536, WARP = 32, PARTS = 4, BLOCK_WARPS = 32, SM_WARPS = 64, GRANULE = 8, REGISTERS_MAX = 255 };

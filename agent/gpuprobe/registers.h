@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Registers and shared memory that the kernels of an original image need.  Rewritten kernels must accept the same launches
  * and report the same attributes. */
-#ifndef GPUPROBE_REGISTERS_H
-#define GPUPROBE_REGISTERS_H
+#ifndef AGENT_GPUPROBE_REGISTERS_H
+#define AGENT_GPUPROBE_REGISTERS_H
 #include <stdbool.h>
-#include "gpuprobe/modules.h"
+#include "agent/gpuprobe/modules.h"
 
 struct original_kernel {
 	struct original_kernel *next;

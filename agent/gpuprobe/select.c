@@ -2,7 +2,7 @@
 #include <fnmatch.h>
 #include <libiberty/demangle.h>
 #include <string.h>
-#include "gpuprobe/select.h"
+#include "agent/gpuprobe/select.h"
 
 enum { NAME_MAX_SIZE = 4096 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The kernels that -K selects. */
-#ifndef GPUPROBE_SELECT_H
-#define GPUPROBE_SELECT_H
+#ifndef AGENT_GPUPROBE_SELECT_H
+#define AGENT_GPUPROBE_SELECT_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "abi/gpu.h"
-#include "gpuprobe/fnv.h"
-#include "gpuprobe/instance.h"
-#include "gpuprobe/ranges.h"
+#include "abi/gpu_variables.h"
+#include "agent/gpuprobe/fnv.h"
+#include "agent/gpuprobe/ranges.h"
+#include "agent/gpuprobe/variables.h"
 #include "ptx/probe.h"
 
 enum { GROUPS_MAX = 1 << 16, LIMIT_MAX = 1 << 24 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Reads the variables of probes from device memory.  Only the library's own thread calls this. */
-#ifndef GPUPROBE_INSTANCE_H
-#define GPUPROBE_INSTANCE_H
-#include "gpuprobe/gpuprobe.h"
+#ifndef AGENT_GPUPROBE_VARIABLES_H
+#define AGENT_GPUPROBE_VARIABLES_H
+#include "agent/gpuprobe/gpuprobe.h"
 
 struct reader {
 	struct gpuprobe *state;

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "agent/gputime/cupti.h"
+#include "agent/gputime/gputime.h"
 #include "base/clock.h"
-#include "cupti/cupti.h"
-#include "cupti/gputime.h"
 
 /* Buffers, of bytes each: a buffer with a kernel that still runs is not delivered, so that they are small.  The table of names
  * is twice as large as their number.  Calls of which the last correlations are remembered. */

@@ -3,8 +3,8 @@
  * From cupti_activity.h, cupti_callbacks.h, cupti_result.h and cupti_version.h of CUDA 11.8 to 13.5;
  * scripts/check-cupti compares them.  Without a driver cuptiGetVersion() and cuptiGetTimestamp() work up to 13.1; 13.2 crashes in its
  * first call, later ones return CUPTI_UNKNOWN. */
-#ifndef CUPTI_CUPTI_H
-#define CUPTI_CUPTI_H
+#ifndef AGENT_GPUTIME_CUPTI_H
+#define AGENT_GPUTIME_CUPTI_H
 #include <stddef.h>
 #include <stdint.h>
 

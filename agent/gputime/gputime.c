@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "agent/gputime/gputime.h"
 #include "base/clock.h"
-#include "cupti/gputime.h"
 
 /* How often CUPTI is asked for what it has; how long a command's program waits at its end for the tool that has not come
  * yet. */

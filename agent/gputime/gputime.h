@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The library in a program: what its two files tell each other.  It must not change what the program does: it prints nothing,
  * fails silently, and touches no CUPTI that another one uses. */
-#ifndef CUPTI_GPUTIME_H
-#define CUPTI_GPUTIME_H
+#ifndef AGENT_GPUTIME_GPUTIME_H
+#define AGENT_GPUTIME_GPUTIME_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
-#include "abi/gputime.h"
+#include "abi/agent_gputime.h"
 #include "base/place.h"
 
 struct cupti;
@@ -22,7 +22,7 @@ struct gputime_ring {
 };
 
 struct gputime {
-	struct gputime_control *control;	/* shared: see abi/gputime.h */
+	struct gputime_control *control;	/* shared: see abi/agent_gputime.h */
 	struct gputime_record *slots;		/* shared: GPUTIME_SLOTS for each tool */
 	struct gputime_ring rings[GPUTIME_TOOLS];
 	struct cupti *cupti;			/* NULL: not looked for */

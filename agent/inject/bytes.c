@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* memcpy() and its like, which compilers call.  Most copies are short. */
-#include "inject/probes.h"
+#include "agent/inject/programs.h"
 
 enum { LARGE = 256 };
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/time_types.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 enum { MONOTONIC = 1 };
 

@@ -7,7 +7,7 @@
 #include <linux/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 /* Between two attempts while the socket's queue is full. */
 enum { LONGEST_MS = 32 };

@@ -5,8 +5,8 @@
 #include <time.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include "agent/inject/inject.h"
 #include "base/timens.h"
-#include "inject/inject.h"
 
 enum { AUXV = 64 };	/* entries */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Called by the dynamic linker, and by the tool's helper process. */
 #define _GNU_SOURCE
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 struct injected injected;
 __thread struct inject_here inject_here;

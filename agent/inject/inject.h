@@ -6,16 +6,16 @@
  * stubs' addresses.  So each lookup of a function by its name finds the stub: lazy and eager binding, function pointers in
  * data, calls without a PLT, dlsym(), dlvsym(), also in C libraries whose audit interface does not report all these.
  * Bindings to other libraries cost nothing. */
-#ifndef INJECT_INJECT_H
-#define INJECT_INJECT_H
+#ifndef AGENT_INJECT_INJECT_H
+#define AGENT_INJECT_INJECT_H
 #include <link.h>
 #include <stdbool.h>
 #include <linux/types.h>
-#include "abi/inject.h"
+#include "abi/agent_inject.h"
+#include "agent/inject/instance.h"
+#include "agent/inject/programs.h"
+#include "agent/inject/stub.h"
 #include "base/overflow_uid.h"
-#include "inject/instance.h"
-#include "inject/probes.h"
-#include "inject/stub.h"
 #include "shmmap/shmmap.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -34,7 +34,7 @@ enum connection {
 	REFUSED,		/* permanently */
 };
 
-/* The stubs depend on the order of the first two: inject/stub.h. */
+/* The stubs depend on the order of the first two: agent/inject/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it replaces */
 	const __u32 *flags;	/* shared: with INJECT_OFF, the function is only called */
@@ -85,7 +85,7 @@ struct static_tls {
 };
 
 struct injected {
-	struct stub stub[STUBS];	/* the first: see inject/stub.h */
+	struct stub stub[STUBS];	/* the first: see agent/inject/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
 	struct shmmap shm;		/* a child does not inherit the shared memory, except the next three: read-only mappings */

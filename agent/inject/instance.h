@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What inject/resident.so calls in an inject/TOOL.so that it has mapped (mapped.c): the stubs are those of resident.so, by their
  * numbers, and the library's own are not used. */
-#ifndef INJECT_INSTANCE_H
-#define INJECT_INSTANCE_H
+#ifndef AGENT_INJECT_INSTANCE_H
+#define AGENT_INJECT_INSTANCE_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "base/overflow_uid.h"

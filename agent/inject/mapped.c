@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The library in a program that has inject/resident.so, which has mapped it and calls this: no linker knows it. */
 #include <stddef.h>
-#include "inject/inject.h"
-#include "inject/instance.h"
+#include "agent/inject/inject.h"
+#include "agent/inject/instance.h"
 #include "machine/stub_frame.h"
 
 /* The tool's function of that name, which may be the form that one major version of the runtime has: not every tool tells forms

@@ -2,7 +2,7 @@
 /* The memory that all programs share with the tool. */
 #include <stddef.h>
 #include <linux/mman.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 /* Maps the memory over the programs' copy of each section. */
 static bool sections_map(struct injected *a, int fd, int fixed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stddef.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 __u32 object_hash(const char *name)
 {

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <time.h>
 #include <sys/socket.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 /* How long an answer is awaited from a tool that works.  What the tool does is looked at after
  * FIRST_MS, then after twice as long, and so on: thousands of processes may wait. */

@@ -2,7 +2,7 @@
 /* The stubs call this at a function's entry and return. */
 #include <stddef.h>
 #include "abi/lost.h"
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 #include "machine/call.h"
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The interface between a tool's BPF programs, compiled for the machine (bpf/userspace), and the code that calls them in the
- * traced program (tools/inject).  Neither may call the C library, or touch a vector register. */
-#ifndef INJECT_PROBES_H
-#define INJECT_PROBES_H
+/* The interface between a tool's BPF programs, compiled for the machine (agent/bpf), and the code that calls them in the
+ * traced program (agent/inject).  Neither may call the C library, or touch a vector register. */
+#ifndef AGENT_INJECT_PROGRAMS_H
+#define AGENT_INJECT_PROGRAMS_H
 #include <stdbool.h>
 #include <asm/unistd.h>
 #include <linux/types.h>
-#include "abi/inject.h"	/* INJECT_STUB_MAGIC */
+#include "abi/agent_inject.h"	/* INJECT_STUB_MAGIC */
 #include "machine/freestanding.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)

@@ -2,7 +2,7 @@
 /* The tool's socket in the program's environment. */
 #include <stddef.h>
 #include <linux/mman.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 enum { MOST = 8 << 20 };	/* bytes: the kernel takes 6 MiB at most */
 

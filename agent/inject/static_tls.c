@@ -9,7 +9,7 @@
 #include <asm/stat.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 #include "machine/elf.h"
 
 /* Bytes.  ARGUMENTS: more than the kernel takes.  FREE: glibc enlarges the surplus by 336 for an

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The layout of stubs, for C and assembler. */
-#ifndef INJECT_STUB_H
-#define INJECT_STUB_H
+#ifndef AGENT_INJECT_STUB_H
+#define AGENT_INJECT_STUB_H
 
 #define STUBS 8192
 #define STUB_BYTES 16

@@ -4,7 +4,7 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include "abi/watch_event.h"
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
 
@@ -13,7 +13,7 @@
 enum { WORDS_GUESS = 24, WORDS_MAX = 64 };
 
 _Static_assert(sizeof(struct stub) == STUB_SIZE && !offsetof(struct injected, stub) && offsetof(struct stub, real) == STUB_REAL &&
-	       offsetof(struct stub, flags) == STUB_FLAGS && STUB_OFF == INJECT_OFF, "inject/stub.h");
+	       offsetof(struct stub, flags) == STUB_FLAGS && STUB_OFF == INJECT_OFF, "agent/inject/stub.h");
 
 extern const char inject_stubs[] __attribute__((visibility("hidden")));
 

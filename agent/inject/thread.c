@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <linux/mman.h>
 #include "abi/lost.h"
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 enum { NO_SUCH = 3 /* ESRCH */, ASKED = 8 };
 

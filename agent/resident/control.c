@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that a tool writes to (abi/resident.h).  A child of a fork may have given up
+/* The memory that a tool writes to (abi/agent_resident.h).  A child of a fork may have given up
  * privileges that its parent has, and must not write to its parent's: it inherits a read-only
  * mapping, which it cannot change, and a descriptor to read.  Only the user who owns the memory,
  * and root, can open it to write. */
@@ -10,7 +10,7 @@
 #include <linux/fcntl.h>
 #include <linux/memfd.h>
 #include <linux/mman.h>
-#include "resident/resident.h"
+#include "agent/resident/resident.h"
 
 enum { DESCRIPTOR = 32, OWNER_ONLY = 0600 };
 

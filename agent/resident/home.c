@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
-#include "resident/resident.h"
+#include "agent/resident/resident.h"
 
 /* Bytes of /proc/self/maps that are read. */
 enum { MAPS = 8 << 20 };

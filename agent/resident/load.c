@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include "agent/resident/resident.h"
 #include "machine/elf.h"
-#include "resident/resident.h"
 
 /* Program headers; bytes of a library. */
 enum { HEADERS = 32, LARGEST = 64 << 20 };

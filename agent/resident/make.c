@@ -6,7 +6,7 @@
 #include <linux/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include "resident/resident.h"
+#include "agent/resident/resident.h"
 #include "resident_names.def"
 
 /* ANNOUNCE_NS: how long a tool may do nothing before it asks. */

@@ -7,9 +7,9 @@
 #include <linux/membarrier.h>
 #include <linux/time_types.h>
 #include <time.h>
+#include "agent/resident/resident.h"
 #include "machine/regs_user.h"
 #include "machine/stub_frame.h"
-#include "resident/resident.h"
 
 /* LOOK: calls of a thread between two looks whether the tool lives.  TURNS: how long a thread that leaves a tool waits for the
  * others, which are in programs of less than a microsecond. */
@@ -518,7 +518,7 @@ void inject_returned(struct stub_frame *f, const struct stub *s)
 		leave_call(&resident, f, (__u32)(s - injected.stub), (__u32)(why >> GENERATION));
 }
 
-/* ---- in place of a connection to a tool: tools/inject/connect.c */
+/* ---- in place of a connection to a tool: agent/inject/connect.c */
 
 /* Called by bind_object() for the first CUDA library. */
 bool connect_hello(struct injected *a)

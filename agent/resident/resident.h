@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* inject/resident.so: the dynamic linker loads it into programs in whose environment LD_AUDIT names it (rtld-audit(7)), with no
  * tool there.  It gives the CUDA functions stubs as inject/TOOL.so does, which jump to the functions until a tool asks for the
- * process (abi/resident.h).  Then the program maps that tool's library, to which the stubs lead while the tool traces. */
-#ifndef RESIDENT_RESIDENT_H
-#define RESIDENT_RESIDENT_H
+ * process (abi/agent_resident.h).  Then the program maps that tool's library, to which the stubs lead while the tool traces. */
+#ifndef AGENT_RESIDENT_RESIDENT_H
+#define AGENT_RESIDENT_RESIDENT_H
 #include <stdbool.h>
-#include "abi/resident.h"
+#include "abi/agent_resident.h"
+#include "agent/inject/inject.h"
+#include "agent/inject/instance.h"
 #include "base/place.h"
-#include "inject/inject.h"
-#include "inject/instance.h"
 
 enum { CELL_BITS = 10, CELLS = 1 << CELL_BITS, OLD = 16, FOLDER = 4096 };
 

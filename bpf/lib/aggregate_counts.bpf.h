@@ -6,7 +6,7 @@
 #include "lib/shares.bpf.h"
 #include "lib/slots.bpf.h"
 #include "lib/task.bpf.h"
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 
 /* Set by the tool. */
 const volatile bool aggregate_pids;	/* aggregate by process, too */

@@ -2,7 +2,7 @@
 /* For all tools: the thread's call in flight. */
 #ifndef LIB_CUDA_BPF_H
 #define LIB_CUDA_BPF_H
-#include "abi/filter.h"
+#include "abi/call_filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
 #include "lib/generation.bpf.h"

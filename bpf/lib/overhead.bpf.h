@@ -5,7 +5,7 @@
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 #include "lib/task.bpf.h"
-#include "abi/overhead.h"
+#include "abi/probe_overhead.h"
 #include "abi/watch_event.h"
 
 /* Set by the tool. */

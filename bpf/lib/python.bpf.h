@@ -8,7 +8,7 @@
 #define LIB_PYTHON_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/shares.bpf.h"
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "machine/thread.h"
 
 /* ---- code objects: each gets a number.  The name of a new one is read and sent in the traced thread, as the process may

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's data about tasks.  With --attach inject the programs run in the traced process (bpf/userspace), where other
+/* The kernel's data about tasks.  With --attach inject the programs run in the traced process (agent/bpf), where other
  * code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
 #ifndef LIB_TASK_BPF_H
 #define LIB_TASK_BPF_H
@@ -14,7 +14,7 @@
 #define VERIFIED_ONCE __noinline
 
 #ifndef __bpf__
-#include "userspace/task_user.h"
+#include "agent/bpf/task_user.h"
 #include "machine/unwind.bpf.h"
 #else
 #include <bpf/bpf_helpers.h>

@@ -59,7 +59,7 @@ struct unwind_pages {
 
 /* Pages that the program never touched are not in memory, such as those of a large buffer. */
 #ifndef __bpf__
-#include "userspace/unwind_pages_user.h"
+#include "agent/bpf/unwind_pages_user.h"
 #else
 /* include/linux/mm_types.h */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 
 struct call_data { struct bytes bytes; };
 #define CALL_DATA struct call_data

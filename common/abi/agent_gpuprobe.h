@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The protocol between the library in a program (tools/gpuprobe) and a GPU probe tool.
+/* The protocol between the library in a program (agent/gpuprobe) and a GPU probe tool.
  *
  * The tool listens on a Unix stream socket whose abstract name is in the environment of its command; the library
  * connects when the program loads its first image.  Both send frames: struct gpuprobe_frame, then `size` bytes.  The
  * tool sends one, GPUPROBE_CONFIG, when it accepts.  Both run on one machine: native byte order. */
-#ifndef ABI_GPUPROBE_H
-#define ABI_GPUPROBE_H
+#ifndef ABI_AGENT_GPUPROBE_H
+#define ABI_AGENT_GPUPROBE_H
 #include <stdint.h>
 
 #define GPUPROBE_SOCKET "CUDA_BPF_TOOLS_GPUPROBE"	/* the variable: the abstract name without its leading 0 */
@@ -38,7 +38,7 @@ struct gpuprobe_frame {
 enum gpuprobe_flags {
 	GPUPROBE_KEEP_REGISTERS = 1,	/* .maxnreg at the class of the original, in each kernel */
 	GPUPROBE_CALLS = 2,		/* send GPUPROBE_LAUNCHES, with stacks */
-	GPUPROBE_RANGES = 4,		/* write the memory ranges to modules: struct gpu_ranges of abi/gpu.h */
+	GPUPROBE_RANGES = 4,		/* write the memory ranges to modules: struct gpu_ranges of abi/gpu_variables.h */
 };
 
 /* Followed by kernels_size bytes, the globs of -K, each ended by 0; then probe_size bytes, the probe's PTX. */

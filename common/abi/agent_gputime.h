@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that the library in a program (tools/cupti) shares with the tools that measure GPU time.
+/* The memory that the library in a program (agent/gputime) shares with the tools that measure GPU time.
  *
  * The library makes it when the program calls cuInit(): a memfd of GPUTIME_BYTES with the name GPUTIME_NAME, sealed against
  * shrinking and growing, of which one page is used until a tool asks or GPUTIME_ON is set.  A tool finds it among the program's
@@ -9,8 +9,8 @@
  *
  * The program may write anything here: the tool checks all that it reads, and copies it before.  The library believes the tool
  * only that it may be on. */
-#ifndef ABI_GPUTIME_H
-#define ABI_GPUTIME_H
+#ifndef ABI_AGENT_GPUTIME_H
+#define ABI_AGENT_GPUTIME_H
 
 #define GPUTIME_NAME "cuda-bpf-tools-gputime"
 #define GPUTIME_MAGIC "GPUTIME"	/* and the 0 behind it */

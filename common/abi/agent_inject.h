@@ -8,10 +8,10 @@
  *
  * What programs act upon (the head, the functions and their names, read-only maps) they take from a second memfd, in which
  * it is at the same addresses, and which is sealed: no program can write to it. */
-#ifndef ABI_INJECT_H
-#define ABI_INJECT_H
+#ifndef ABI_AGENT_INJECT_H
+#define ABI_AGENT_INJECT_H
 #include <linux/types.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "machine/page.h"
 
 /* The environment variable: for each tool that waits for the program NAME=SOCKET, separated by spaces; NAME is the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory by which a tool asks a running program that has inject/resident.so (tools/resident)
- * to connect to it, as the programs of a command do (abi/inject.h).
+/* The memory by which a tool asks a running program that has inject/resident.so (agent/resident)
+ * to connect to it, as the programs of a command do (abi/agent_inject.h).
  *
  * The library makes it when the first CUDA library is mapped: a memfd of RESIDENT_BYTES with the
  * name RESIDENT_NAME, sealed against shrinking and growing.  A tool finds it among the program's
@@ -18,8 +18,8 @@
  * A tool that traces all of a user's programs listens under the name of resident_awaits(), too.
  * A program that has just made its memory connects there, and waits until the tool, if it works,
  * has asked it, and closes the connection: then no call is missed. */
-#ifndef ABI_RESIDENT_H
-#define ABI_RESIDENT_H
+#ifndef ABI_AGENT_RESIDENT_H
+#define ABI_AGENT_RESIDENT_H
 #include <linux/types.h>
 
 #define RESIDENT_NAME "cuda-bpf-tools-resident"

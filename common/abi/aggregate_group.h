@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls counted in groups with a histogram each, as the probes keep and send them. */
-#ifndef ABI_AGGREGATE_H
-#define ABI_AGGREGATE_H
+#ifndef ABI_AGGREGATE_GROUP_H
+#define ABI_AGGREGATE_GROUP_H
 #include <stddef.h>
 #include "abi/record.h"
 #include "abi/shares.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Whose calls are recorded: set by user space before the BPF programs are loaded. */
-#ifndef ABI_FILTER_H
-#define ABI_FILTER_H
+#ifndef ABI_CALL_FILTER_H
+#define ABI_CALL_FILTER_H
 #include <stdbool.h>
 
 enum { FILTER_COMM = 16 };

@@ -56,7 +56,7 @@ struct trace_function {
 	struct trace_read reads[TRACE_READS];
 };
 
-/* The series of calls that are counted: abi/aggregate.h. */
+/* The series of calls that are counted: abi/aggregate_group.h. */
 enum { TRACE_SUCCEEDED, TRACE_FAILED };
 
 /* Values of trace_event.head.kind. */

@@ -9,8 +9,8 @@
  *   __cuprobe_sites_H    .global  text, see ptx/sites.h
  * A probe has slots or rings or both.  Groups are a power of two: an SM uses group smid & (groups - 1).
  * All times of a record are of the SM's %clock64; see GPU_CLOCKS. */
-#ifndef ABI_GPU_H
-#define ABI_GPU_H
+#ifndef ABI_GPU_VARIABLES_H
+#define ABI_GPU_VARIABLES_H
 
 typedef unsigned int gpu_u32;
 typedef unsigned long long gpu_u64;

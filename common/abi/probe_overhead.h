@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a process pays for probes, in the map overhead of bpf/lib/overhead.bpf.h, by its id. */
-#ifndef ABI_OVERHEAD_H
-#define ABI_OVERHEAD_H
+#ifndef ABI_PROBE_OVERHEAD_H
+#define ABI_PROBE_OVERHEAD_H
 
 /* Each thread adds up so many hits before it counts them: a prime, so that the one of them whose time is taken is of any
  * function in turn. */
@@ -16,7 +16,7 @@ struct overhead_hits {
 
 /* How launches of a process are counted, in the map launch_gates, by its id. */
 enum {
-	LAUNCH_OWN = 1,		/* by links of its own: see common/probe/split.h */
+	LAUNCH_OWN = 1,		/* by links of its own: see common/budget/split.h */
 	LAUNCH_CLOSED = 2,	/* not at all, where their returns are probed: these probes are about to go, and a call whose return
 				 * is not seen would stay in flight */
 };

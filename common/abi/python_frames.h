@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Python frames in call stacks, and what bpf/lib/python.bpf.h and common/python exchange. */
-#ifndef ABI_PYTHON_H
-#define ABI_PYTHON_H
+#ifndef ABI_PYTHON_FRAMES_H
+#define ABI_PYTHON_FRAMES_H
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "abi/stack_frames.h"

@@ -39,7 +39,7 @@ static inline bool record_is_process_event(const struct record *r)
 }
 
 /* Return true if all of it is there: a process event, or head bytes of the tool's own and the call stack after them.  What
- * a program has written itself (abi/inject.h) may be anything. */
+ * a program has written itself (abi/agent_inject.h) may be anything. */
 static inline bool record_is_whole(const struct record *r, unsigned long long size, unsigned long long head)
 {
 	return record_is_process_event(r) ? size >= sizeof(struct process_event) : size >= head + r->frames * 8ull;

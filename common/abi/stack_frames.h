@@ -12,7 +12,7 @@ enum {
 };
 
 /* The kind of a frame is in its top byte, which no user address has. */
-#define FRAME_PYTHON	(1ull << 63)	/* see abi/python.h */
+#define FRAME_PYTHON	(1ull << 63)	/* see abi/python_frames.h */
 #define FRAME_NOTE	(1ull << 62)
 #define FRAME_EXACT	(1ull << 61)	/* native: the function was interrupted there, so that the
 					 * address is that of an instruction, not one behind a call */
@@ -26,7 +26,7 @@ enum frame_note {
 	NOTE_BAD_RULES,		/* … has some that leads nowhere */
 	NOTE_UNREADABLE,	/* the stack cannot be read at address value */
 	NOTE_LOST,		/* there was no room for a copy of the stack */
-	NOTE_PYTHON_LOST,	/* Python frames: why they end is in value, see abi/python.h */
+	NOTE_PYTHON_LOST,	/* Python frames: why they end is in value, see abi/python_frames.h */
 	NOTE_GO_LOST,		/* Go frames: value is an enum go_loss */
 	NOTE_NO_STACK,		/* the only frame, never in a record: value is an enum no_stack */
 };

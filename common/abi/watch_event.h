@@ -48,7 +48,7 @@ enum {
 /* In the cookie of each probe of a shared link: see probe/share.h.  No id of a function has this bit. */
 enum { COOKIE_SHARED = 1 << 30 };
 
-/* … and of a process's own link for launches, where others are in all processes: see probe/split.h. */
+/* … and of a process's own link for launches, where others are in all processes: see budget/split.h. */
 enum { COOKIE_OWN = 1 << 29 };
 
 /* … and of each probe in a file with functions of the driver, in these bits: the file's number, from 1.  With more such files,

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "abi/launch.h"
 #include "base/die.h"
-#include "model/launch_estimates.h"
+#include "budget/launch_estimates.h"
 
 bool launch_estimates_wants(const struct export_key *key)
 {

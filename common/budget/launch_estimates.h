@@ -4,8 +4,8 @@
  * that is slow in a window because of the probes launches more without them.  Other threads may use the CPU time: it is at most
  * twice as many as by the clock.  What is seen after a window, until the kernel has removed the last breakpoint, is part of the
  * estimate. */
-#ifndef MODEL_LAUNCH_ESTIMATES_H
-#define MODEL_LAUNCH_ESTIMATES_H
+#ifndef BUDGET_LAUNCH_ESTIMATES_H
+#define BUDGET_LAUNCH_ESTIMATES_H
 #include <stdbool.h>
 #include "abi/cudaexporter.h"
 #include "base/hash.h"

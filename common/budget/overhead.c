@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "budget/overhead.h"
 #include "machine/trap_function.h"
-#include "model/overhead.h"
 
 /* Traps of a measurement; what is taken for one that cannot be measured, or that seems to cost nothing; bytes to read before
  * each. */

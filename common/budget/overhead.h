@@ -2,10 +2,10 @@
 /* What probes cost each process: its hits (bpf/lib/overhead.bpf.h) times what a hit costs, that is a trap and the tool's
  * program.  The program's time is taken in the process.  The trap's is measured at a function of this process that has an empty
  * program. */
-#ifndef MODEL_OVERHEAD_H
-#define MODEL_OVERHEAD_H
+#ifndef BUDGET_OVERHEAD_H
+#define BUDGET_OVERHEAD_H
 #include <stdbool.h>
-#include "abi/overhead.h"
+#include "abi/probe_overhead.h"
 #include "abi/shares.h"
 #include "base/hash.h"
 #include "probe/attach.h"

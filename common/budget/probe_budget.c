@@ -3,11 +3,11 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "model/probe_budget.h"
+#include "budget/probe_budget.h"
 #include "model/export_maps.h"
 #include "probe/launch_gates.h"
 #include "probe/probes.h"
-#include "probe/split.h"
+#include "budget/split.h"
 #include "probe/uprobes.h"
 
 #define MS_NS 1000000ull

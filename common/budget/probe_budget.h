@@ -3,11 +3,11 @@
  * up the budget of ten seconds; when that is spent, the return probes of its kernel launches go, then the probes of launches are
  * attached in short windows only, as often as the budget allows.  They come back when half of the budget suffices.  Processes
  * that share links share this: a group.  docs/architecture.md explains the choice. */
-#ifndef MODEL_PROBE_BUDGET_H
-#define MODEL_PROBE_BUDGET_H
+#ifndef BUDGET_PROBE_BUDGET_H
+#define BUDGET_PROBE_BUDGET_H
 #include <stdbool.h>
-#include "model/launch_estimates.h"
-#include "model/overhead.h"
+#include "budget/launch_estimates.h"
+#include "budget/overhead.h"
 
 struct export_maps;
 struct probes;

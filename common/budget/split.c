@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
+#include "budget/split.h"
 #include "probe/launch_gates.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
 #include "probe/share.h"
-#include "probe/split.h"
 #include "probe/uprobes.h"
 
 /* How long links stay in all processes when there were too many: at first, and at most, as each try attaches to all. */

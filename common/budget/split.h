@@ -4,8 +4,8 @@
  * Without -p and -c one link probes a file in all processes.  To detach the probes of launches in one of them, each process gets
  * links of its own for launches, before those for all go.  No call is missed or counted twice meanwhile: the map launch_gates
  * decides which link counts.  For each such link a hit takes 35 ns more in every process, so there are a few only. */
-#ifndef PROBE_SPLIT_H
-#define PROBE_SPLIT_H
+#ifndef BUDGET_SPLIT_H
+#define BUDGET_SPLIT_H
 #include <stdbool.h>
 
 struct probes;

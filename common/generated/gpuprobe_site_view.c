@@ -8,7 +8,7 @@
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "generated/gpuprobe_site_view.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "view/kernel_names.h"
 
 /* A row about a site, or a record of one. */

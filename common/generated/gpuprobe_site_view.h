@@ -3,9 +3,9 @@
  * shipped ones have tables of their own. */
 #ifndef GENERATED_GPUPROBE_SITE_VIEW_H
 #define GENERATED_GPUPROBE_SITE_VIEW_H
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 #include "cli/out.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 #include "sym/demangle.h"
 
 enum gpuprobe_site_shown {

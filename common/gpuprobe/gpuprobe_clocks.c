@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/util.h"
-#include "model/gpuprobe_clocks.h"
+#include "gpuprobe/gpuprobe_clocks.h"
 
 /* The room for pairs that each SM gets. */
 enum { FEWEST = 16 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Converts the clock of each SM (%clock64, in cycles) to the one that all share (%globaltimer, in ns), by linear
  * interpolation between pairs of the two, because the SMs' frequency changes. */
-#ifndef MODEL_GPUPROBE_CLOCKS_H
-#define MODEL_GPUPROBE_CLOCKS_H
+#ifndef GPUPROBE_GPUPROBE_CLOCKS_H
+#define GPUPROBE_GPUPROBE_CLOCKS_H
 #include <stddef.h>
 #include <stdint.h>
 #include "base/hash.h"

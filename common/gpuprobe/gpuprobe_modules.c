@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/die.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 
 /* Of one process; further ones are counted as refused. */
 enum { GPU_MODULES_MAX = 65536 };

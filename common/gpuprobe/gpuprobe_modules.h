@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The counts and records of GPU probes: processes, their instrumented modules, and the sites of these; and the images that
- * processes have loaded.  Built from the frames that processes send (abi/gpuprobe.h), which are untrusted: frames that do
+ * processes have loaded.  Built from the frames that processes send (abi/agent_gpuprobe.h), which are untrusted: frames that do
  * not fit are refused.  Starts zeroed. */
-#ifndef MODEL_GPUPROBE_MODULES_H
-#define MODEL_GPUPROBE_MODULES_H
+#ifndef GPUPROBE_GPUPROBE_MODULES_H
+#define GPUPROBE_GPUPROBE_MODULES_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/gpu.h"
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
+#include "abi/gpu_variables.h"
 #include "base/hash.h"
 #include "base/log2_hist.h"
-#include "model/gpuprobe_clocks.h"
+#include "gpuprobe/gpuprobe_clocks.h"
 #include "ptx/sites.h"
 
 enum { GPUPROBE_STATUSES = GPUPROBE_THERE + 1 };

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "session/gpuprobe_peers.h"
+#include "gpuprobe/gpuprobe_peers.h"
 
 /* MOST: beyond these, or with too few descriptors, a connection is refused.  PEER_FILES: of each; OWN_FILES: of the tool. */
 enum { MOST = 1024, PEER_FILES = 2, OWN_FILES = 64, BACKLOG = 128 };

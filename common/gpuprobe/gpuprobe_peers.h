@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The processes of the command that have connected: a socket each, on which they send frames (abi/gpuprobe.h).
+/* The processes of the command that have connected: a socket each, on which they send frames (abi/agent_gpuprobe.h).
  * What they send is untrusted: anything but a frame of a process of the command's user ends its connection. */
-#ifndef SESSION_GPUPROBE_PEERS_H
-#define SESSION_GPUPROBE_PEERS_H
+#ifndef GPUPROBE_GPUPROBE_PEERS_H
+#define GPUPROBE_GPUPROBE_PEERS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-#include "abi/gpuprobe.h"
-#include "session/peers.h"
+#include "abi/agent_gpuprobe.h"
+#include "proc/peers.h"
 
 struct gpuprobe_peer {
 	unsigned id;		/* counts from 1: a pid may come again */

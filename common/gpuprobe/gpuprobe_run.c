@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 #include "base/clock.h"
 #include "base/die.h"
-#include "session/beside.h"
-#include "session/command.h"
-#include "session/gpuprobe.h"
+#include "gpuprobe/gpuprobe_run.h"
+#include "proc/command.h"
+#include "proc/installed.h"
 
 /* More SMs would share a cache line with fewer groups; more groups take more of the GPU's memory for each module. */
 enum { GROUPS = 16 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The back end of GPU probe tools (tool.h): their options, and the library that puts the probes into the kernels of the
- * command's processes (abi/gpuprobe.h).  It needs neither BPF nor root. */
-#ifndef SESSION_GPUPROBE_H
-#define SESSION_GPUPROBE_H
+ * command's processes (abi/agent_gpuprobe.h).  It needs neither BPF nor root. */
+#ifndef GPUPROBE_GPUPROBE_RUN_H
+#define GPUPROBE_GPUPROBE_RUN_H
 #include <stdbool.h>
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
 #include "cli/opt.h"
-#include "session/gpuprobe_peers.h"
+#include "gpuprobe/gpuprobe_peers.h"
 
 struct gpuprobe {
 	/* options */

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 
 int gpuprobe_site_place(FILE *f, const struct site *site)
 {

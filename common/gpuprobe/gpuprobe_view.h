@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What GPU probe tools print alike: sites, and notes at the end. */
-#ifndef VIEW_GPUPROBE_VIEW_H
-#define VIEW_GPUPROBE_VIEW_H
+#ifndef GPUPROBE_GPUPROBE_VIEW_H
+#define GPUPROBE_GPUPROBE_VIEW_H
 #include <stdbool.h>
 #include <stdio.h>
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 
 /* Writes "file:line", without folders, or "-"; returns the columns. */
 int gpuprobe_site_place(FILE *f, const struct site *site);
@@ -16,7 +16,7 @@ void gpuprobe_site_op(const struct site *site);
 void gpuprobe_site_where(const char *kernel, const struct site *site);
 
 /* Prints on standard error which images were not measured, and losses; as JSON also an object per status, type "images".
- * left: processes still running (session/gpuprobe.h); verbose: also the images that were measured. */
+ * left: processes still running (gpuprobe/gpuprobe_run.h); verbose: also the images that were measured. */
 void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose);
 
 #endif

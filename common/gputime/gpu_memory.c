@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "gputime/gpu_memory.h"
 #include "proc/pid_ns.h"
-#include "session/process_memfd.h"
+#include "proc/process_memfd.h"
 
 /* Between two reads: more are a number that the program has made up. */
 static const unsigned long long LOSSES_MAX = 1ull << 32;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that libcudagputime.so in a process shares with us (abi/gputime.h): finds it, asks the library to measure, and reads
+/* The memory that libcudagputime.so in a process shares with us (abi/agent_gputime.h): finds it, asks the library to measure, and reads
  * its records.  The process may have written anything there. */
 #ifndef GPUTIME_GPU_MEMORY_H
 #define GPUTIME_GPU_MEMORY_H
 #include <stdbool.h>
-#include "abi/gputime.h"
+#include "abi/agent_gputime.h"
 
 /* Starts zeroed. */
 struct gpu_memory {

@@ -4,7 +4,7 @@
 #define GPUTIME_GPU_STATE_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/gputime.h"
+#include "abi/agent_gputime.h"
 #include "base/hash.h"
 #include "base/log2_hist.h"
 #include "base/quota.h"

@@ -17,11 +17,11 @@
 #include "gputime/gpu_tallies.h"
 #include "gputime/gpu_time.h"
 #include "kernels/kernel_name.h"
+#include "proc/command.h"
+#include "proc/installed.h"
+#include "proc/process_memfd.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
-#include "session/beside.h"
-#include "session/command.h"
-#include "session/process_memfd.h"
 
 /* How often processes without the library are looked at again, at first and later; after how long one counts as such. */
 static const unsigned long long LOOK_NS = 100000000, LOOK_MOST_NS = 5000000000, PATIENCE_NS = 3000000000;

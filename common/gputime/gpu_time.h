@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The time that kernels and copies took on the GPU, as the library in their program measures it (abi/gputime.h). */
+/* The time that kernels and copies took on the GPU, as the library in their program measures it (abi/agent_gputime.h). */
 #ifndef GPUTIME_GPU_TIME_H
 #define GPUTIME_GPU_TIME_H
 #include "gputime/gpu_state.h"

@@ -13,14 +13,14 @@
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "abi/inject.h"
+#include "abi/agent_inject.h"
 #include "base/die.h"
 #include "elf/elf_file.h"
+#include "inject/inject_command.h"
+#include "proc/command.h"
 #include "proc/helper_pool.h"
+#include "proc/installed.h"
 #include "proc/proc.h"
-#include "session/beside.h"
-#include "session/command.h"
-#include "session/inject_command.h"
 
 enum { STATIC_TLS_ADDED = 2048 };	/* bytes, of each thread's stack */
 
@@ -254,7 +254,7 @@ bool inject_library_is_used(const char *library)
 }
 
 /* With an audit library the program's libraries take static TLS from the surplus for dlopen().  One
- * that needs more than this is executed again: tools/inject/static_tls.c. */
+ * that needs more than this is executed again: agent/inject/static_tls.c. */
 static void static_tls_set(void)
 {
 	static const char name[] = STATIC_TLS_TUNABLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The library with a tool's probes, and the commands that the dynamic linker can load it into. */
-#ifndef SESSION_INJECT_COMMAND_H
-#define SESSION_INJECT_COMMAND_H
+#ifndef INJECT_INJECT_COMMAND_H
+#define INJECT_INJECT_COMMAND_H
 #include <stdbool.h>
 #include <sys/types.h>
 

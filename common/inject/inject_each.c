@@ -9,14 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "inject/inject_each.h"
 #include "proc/confine.h"
-#include "session/inject_each.h"
 #include "shmmap/create.h"
 
 /* The first answer also takes what the helper needs to load the library: on a busy or emulated machine, a second. */
 enum { LIMIT_MS = 1000, FIRST_LIMIT_MS = 5000, MEMORY = 96 << 20 };
 
-/* As in tools/inject/probes.h. */
+/* As in agent/inject/programs.h. */
 struct each { char *at; __u64 size, used; };
 
 /* The pointers are the same in the helper, which is forked when there is a library. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runs the probes' other programs for threads of the command: what each is doing, and what one left that has ended.  They
  * read what programs have written, so a helper process without privileges does it. */
-#ifndef SESSION_INJECT_EACH_H
-#define SESSION_INJECT_EACH_H
+#ifndef INJECT_INJECT_EACH_H
+#define INJECT_INJECT_EACH_H
 #include <linux/types.h>
 #include <stddef.h>
 #include "proc/helper.h"
@@ -10,7 +10,7 @@
 struct each;
 struct shmmap_memory;
 
-/* inject_run() of tools/inject/inject.c. */
+/* inject_run() of agent/inject/inject.c. */
 typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 struct inject_each {

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <bpf/libbpf.h>
 #include "api/cuda_fn.h"
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "api/cuda_protos.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -13,7 +13,7 @@
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "proc/proc.h"
-#include "session/inject_memory.h"
+#include "inject/inject_memory.h"
 #include "shmmap/create.h"
 
 /* How long a program may take: its thread may wait for a CPU. */

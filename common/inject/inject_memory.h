@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The maps of a tool's BPF object, in memory that it shares with its probes in the programs of the command. */
-#ifndef SESSION_INJECT_MEMORY_H
-#define SESSION_INJECT_MEMORY_H
+#ifndef INJECT_INJECT_MEMORY_H
+#define INJECT_INJECT_MEMORY_H
 #include "bpf/map_backend.h"
-#include "session/inject_each.h"
+#include "inject/inject_each.h"
 #include "shmmap/shmmap.h"
 
 struct bpf_object;

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
+#include "inject/inject_peers.h"
 #include "proc/proc.h"
-#include "session/inject_peers.h"
 
 /* MOST: processes at a time.  OWN_FILES: the tool's. */
 enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };

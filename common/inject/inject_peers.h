@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The programs of the command that have connected (abi/inject.h), and their processes.  Each program sends messages on a
+/* The programs of the command that have connected (abi/agent_inject.h), and their processes.  Each program sends messages on a
  * connection and waits for the answers.  What they send is untrusted. */
-#ifndef SESSION_INJECT_PEERS_H
-#define SESSION_INJECT_PEERS_H
+#ifndef INJECT_INJECT_PEERS_H
+#define INJECT_INJECT_PEERS_H
 #include <stdbool.h>
 #include <sys/types.h>
-#include "abi/inject.h"
+#include "abi/agent_inject.h"
 #include "base/hash.h"
+#include "proc/peers.h"
 #include "proc/proc.h"
-#include "session/peers.h"
 
 /* A process that has the memory; pid as the tool sees it. */
 struct inject_process {

@@ -8,16 +8,16 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "abi/inject.h"
-#include "abi/resident.h"
+#include "abi/agent_inject.h"
+#include "abi/agent_resident.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "elf/elf_file.h"
+#include "inject/resident_memory.h"
+#include "proc/installed.h"
 #include "proc/pid_ns.h"
 #include "proc/proc.h"
-#include "session/beside.h"
-#include "session/process_memfd.h"
-#include "session/resident_memory.h"
+#include "proc/process_memfd.h"
 
 unsigned long long resident_library_stamp(const char *library)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory of a running program that has inject/resident.so (abi/resident.h): locks it, writes requests, reads the answers.
+/* The memory of a running program that has inject/resident.so (abi/agent_resident.h): locks it, writes requests, reads the answers.
  * What the program has written is untrusted. */
-#ifndef SESSION_RESIDENT_MEMORY_H
-#define SESSION_RESIDENT_MEMORY_H
+#ifndef INJECT_RESIDENT_MEMORY_H
+#define INJECT_RESIDENT_MEMORY_H
 #include <stdbool.h>
 #include <sys/types.h>
 

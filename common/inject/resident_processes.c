@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "abi/resident.h"
+#include "abi/agent_resident.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
+#include "inject/inject_peers.h"
+#include "inject/resident_processes.h"
 #include "proc/cgroup.h"
 #include "proc/living.h"
-#include "session/inject_peers.h"
-#include "session/process_memfd.h"
-#include "session/resident_processes.h"
+#include "proc/process_memfd.h"
 
 /* How often the seccomp filters of processes that have not connected are read. */
 static const unsigned long long LOOK_NS = 50 * 1000000ull, LOOK_ALL_NS = 250 * 1000000ull;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The processes that are asked to connect to the tool, by their memory (session/resident_memory.h): which can be, and which
+/* The processes that are asked to connect to the tool, by their memory (inject/resident_memory.h): which can be, and which
  * refuse. */
-#ifndef SESSION_RESIDENT_PROCESSES_H
-#define SESSION_RESIDENT_PROCESSES_H
+#ifndef INJECT_RESIDENT_PROCESSES_H
+#define INJECT_RESIDENT_PROCESSES_H
 #include <stdbool.h>
 #include <sys/types.h>
+#include "inject/resident_memory.h"
 #include "proc/proc.h"
-#include "session/resident_memory.h"
 
 struct inject_peers;
 struct resident_net;

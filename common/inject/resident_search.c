@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "abi/resident.h"
+#include "abi/agent_resident.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/util.h"
+#include "inject/inject_peers.h"
+#include "inject/resident_search.h"
 #include "proc/proc.h"
-#include "session/inject_peers.h"
-#include "session/resident.h"
-#include "session/signals.h"
+#include "proc/signals.h"
 
 /* How often processes are looked for, all of a user's; one that has no memory yet less often the longer it has been there, at
  * least every SELDOM_NS. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Finds running programs that have inject/resident.so: those of -p; or all of a user's, which are looked for in /proc, and
- * which connect when they start (abi/resident.h). */
-#ifndef SESSION_RESIDENT_H
-#define SESSION_RESIDENT_H
+ * which connect when they start (abi/agent_resident.h). */
+#ifndef INJECT_RESIDENT_SEARCH_H
+#define INJECT_RESIDENT_SEARCH_H
 #include <stdbool.h>
 #include <sys/types.h>
-#include "session/resident_processes.h"
+#include "inject/resident_processes.h"
 
 struct inject_peers;
 struct resident_candidate;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 
 struct bpf_map;
 struct bpf_object;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "base/log2_hist.h"

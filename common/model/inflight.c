@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi/device.h"
-#include "abi/inject.h"
-#include "abi/python.h"
+#include "abi/agent_inject.h"
+#include "abi/python_frames.h"
 #include "abi/record.h"
 #include "base/clock.h"
 #include "base/die.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdbool.h>
 #include <string.h>
-#include "model/comm_layout.h"
+#include "nccl/comm_layout.h"
 
 /* ncclCommUserRank(), ncclCommCount() and ncclCommCuDevice() each load one of three words that are beside each other: the
  * rank's is the only place that the first loads from, with the next word loaded by the second and the one after by the

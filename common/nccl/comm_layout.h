@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Where NCCL's communicators have what is read of them: the code of libnccl says it. */
-#ifndef MODEL_COMM_LAYOUT_H
-#define MODEL_COMM_LAYOUT_H
+#ifndef NCCL_COMM_LAYOUT_H
+#define NCCL_COMM_LAYOUT_H
 #include <stddef.h>
 
 enum { CODE_SIZE = 1024 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "base/quota.h"
-#include "model/comm_peers.h"
+#include "nccl/comm_peers.h"
 
 enum { MOST = 4096, FIRST = 4 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* How many messages a rank of a communicator has sent to and received from each other rank. */
-#ifndef MODEL_COMM_PEERS_H
-#define MODEL_COMM_PEERS_H
+#ifndef NCCL_COMM_PEERS_H
+#define NCCL_COMM_PEERS_H
 #include <stdbool.h>
 
 struct quota;

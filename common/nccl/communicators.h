@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The communicators of NCCL by program: their hash, rank and size, as in NCCL's own messages, and what was called in them. */
-#ifndef MODEL_COMMUNICATORS_H
-#define MODEL_COMMUNICATORS_H
+#ifndef NCCL_COMMUNICATORS_H
+#define NCCL_COMMUNICATORS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/log2_hist.h"
 #include "base/quota.h"
-#include "model/comm_peers.h"
+#include "nccl/comm_peers.h"
 
 /* The functions that a tool of communicators traces, and those whose returns it needs. */
 #define NCCL_CLASSES \

@@ -6,8 +6,8 @@
 #include "base/log2_hist.h"
 #include "base/quota.h"
 #include "base/util.h"
-#include "model/graph_operations.h"
 #include "model/graphs.h"
+#include "nccl/graph_operations.h"
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 

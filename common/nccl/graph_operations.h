@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The operations of NCCL that one launch of a CUDA graph begins, summed up once: a program can
  * launch a graph of thousands at no more cost than one of a single operation. */
-#ifndef MODEL_GRAPH_OPERATIONS_H
-#define MODEL_GRAPH_OPERATIONS_H
+#ifndef NCCL_GRAPH_OPERATIONS_H
+#define NCCL_GRAPH_OPERATIONS_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,7 +26,7 @@ struct graph_kind {
 	unsigned nsizes;
 };
 
-/* So many of its last collectives does a communicator have, see model/communicators.h. */
+/* So many of its last collectives does a communicator have, see nccl/communicators.h. */
 enum { GRAPH_TAIL = 256 };
 
 /* The operations of a communicator. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include "abi/overhead.h"
+#include "abi/probe_overhead.h"
 #include "probe/launch_gates.h"
 #include "probe/probes.h"
 

@@ -13,7 +13,7 @@ struct probes;
  * up for now, see helper_pool.h. */
 int uprobes_attach(struct probes *p, struct dso *d, int pid);
 
-/* Probes only the file's launches in process pid, by links with COOKIE_OWN: see probe/split.h.  Returns as uprobes_attach(). */
+/* Probes only the file's launches in process pid, by links with COOKIE_OWN: see budget/split.h.  Returns as uprobes_attach(). */
 int uprobes_attach_own(struct probes *p, struct dso *d, int pid);
 
 /* Detaches all of these. */

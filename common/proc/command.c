@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cli/opt.h"
+#include "proc/command.h"
 #include "proc/confine.h"
 #include "proc/privileges.h"
-#include "session/command.h"
-#include "session/signals.h"
+#include "proc/signals.h"
 
 static void read_groups(struct user_entry *entry)
 {

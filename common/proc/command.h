@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The command of -c. */
-#ifndef SESSION_COMMAND_H
-#define SESSION_COMMAND_H
+#ifndef PROC_COMMAND_H
+#define PROC_COMMAND_H
 #include <stdbool.h>
-#include "session/user_entry.h"
+#include "proc/user_entry.h"
 
 /* The user that the command runs as: never with more privileges than the caller of the tool has. */
 struct command_user {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "session/beside.h"
+#include "proc/installed.h"
 
 /* Returns the path of the tool's own file. */
 static char *tool_file(void)

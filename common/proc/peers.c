@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "base/overflow_uid.h"
+#include "proc/peers.h"
 #include "proc/proc.h"
-#include "session/peers.h"
 
 /* By default only 1024 files may be open. */
 static unsigned most_peers(unsigned most, unsigned files, unsigned own)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A Unix socket on which the tool listens for processes of the command: that of --attach inject (inject_peers.h) and that
  * of GPU probes (gpuprobe_peers.h). */
-#ifndef SESSION_PEERS_H
-#define SESSION_PEERS_H
+#ifndef PROC_PEERS_H
+#define PROC_PEERS_H
 #include <stdbool.h>
 #include <sys/types.h>
 #include "base/overflow_uid.h"

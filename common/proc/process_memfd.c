@@ -14,8 +14,8 @@
 #include "base/util.h"
 #include "proc/living.h"
 #include "proc/proc.h"
-#include "session/process_memfd.h"
-#include "session/signals.h"
+#include "proc/process_memfd.h"
+#include "proc/signals.h"
 
 /* Of a process: descriptors that are looked at, and those of them with our name. */
 enum { DESCRIPTORS = 4096, CANDIDATES = 8 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that a library of ours in a process shares with tools: a memfd among the process's descriptors (abi/gputime.h,
- * abi/resident.h). */
-#ifndef SESSION_PROCESS_MEMFD_H
-#define SESSION_PROCESS_MEMFD_H
+/* The memory that a library of ours in a process shares with tools: a memfd among the process's descriptors (abi/agent_gputime.h,
+ * abi/agent_resident.h). */
+#ifndef PROC_PROCESS_MEMFD_H
+#define PROC_PROCESS_MEMFD_H
 
 /* The number of the mount that every memfd is in; -1: not known. */
 long long process_memfd_mount(void);

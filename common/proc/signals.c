@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include "base/clock.h"
-#include "session/signals.h"
+#include "proc/signals.h"
 
 /* timeout(1) sends its signal to the tool, and then to the tool's process group: that is one. */
 static const unsigned long long SAME_NS = 100 * 1000000ull;

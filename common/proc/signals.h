@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The signals that end a tool. */
-#ifndef SESSION_SIGNALS_H
-#define SESSION_SIGNALS_H
+#ifndef PROC_SIGNALS_H
+#define PROC_SIGNALS_H
 #include <stdbool.h>
 
 /* Call once.  From now on SIGINT, SIGTERM and SIGHUP do nothing but show in signal_caught(), with a command the first one in

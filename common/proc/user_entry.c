@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "session/user_entry.h"
+#include "proc/user_entry.h"
 
 enum { FIELDS = 7 };	/* of passwd(5) */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A user's entry in this machine's name service: files, LDAP or others. */
-#ifndef SESSION_USER_ENTRY_H
-#define SESSION_USER_ENTRY_H
+#ifndef PROC_USER_ENTRY_H
+#define PROC_USER_ENTRY_H
 #include <stdbool.h>
 #include <sys/types.h>
 

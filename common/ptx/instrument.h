@@ -8,7 +8,7 @@
  *   void gpu_exit(u32 site, u64 t0, u64 t1)    before it leaves: %clock64 when it entered, and now
  *   void gpu_before(u32 site, u64 addr, u32 bytes)   before an access; generic address, bytes of a lane
  *   void gpu_timed(u32 site, u64 t0, u64 t1)   after an access: %clock64 around it
- * Its other variables go into the module once, renamed: NAME becomes __cuprobe_NAME_H (abi/gpu.h).  The module has slots
+ * Its other variables go into the module once, renamed: NAME becomes __cuprobe_NAME_H (abi/gpu_variables.h).  The module has slots
  * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/gpulib/gpu.h).
  *
  * A kernel's own site, whose id gpu_entry and gpu_exit get, has the kind "kernel", the operation ".entry" and the
@@ -46,7 +46,7 @@ struct instrument {
 	enum ptx_scheme scheme;
 	unsigned spaces, ops;		/* sums of enum ptx_space, ptx_ops */
 	unsigned block_mask, block_want, warp_mask, warp_want;
-	unsigned groups, limit;		/* abi/gpu.h; powers of two; limit 0: no rings */
+	unsigned groups, limit;		/* abi/gpu_variables.h; powers of two; limit 0: no rings */
 	unsigned max_sites;		/* more are refused; 0: any number */
 	unsigned call_above;		/* sites in a kernel above which probes are called; 0: 1,000 */
 	/* Return true if this kernel is to be instrumented (mangled name, not ended by 0); NULL: all are. */
@@ -72,7 +72,7 @@ enum instrument_result {
 struct instrumented {
 	char *text;		/* malloc'd, ended by 0; NULL unless the result is INSTRUMENT_DONE */
 	size_t size;		/* without the 0 */
-	uint32_t hash;		/* FNV-1a of the original: H of abi/gpu.h */
+	uint32_t hash;		/* FNV-1a of the original: H of abi/gpu_variables.h */
 	unsigned sites, kernels;	/* also where the result is INSTRUMENT_TOO_MANY */
 };
 

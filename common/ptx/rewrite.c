@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
 

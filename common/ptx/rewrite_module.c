@@ -204,7 +204,7 @@ static void put_array(struct ptx_out *out, const char *name, const char *hash, u
 	put_format(out, "\n.visible .global .align 128 .b8 __cuprobe_%s_%s[%llu];", name, hash, bytes);
 }
 
-/* struct gpu_ctl of abi/gpu.h, as 64-bit words. */
+/* struct gpu_ctl of abi/gpu_variables.h, as 64-bit words. */
 static void put_ctl(struct ptx_out *out, const struct rewrite *rw, bool slots, bool rings)
 {
 	const struct instrument *o = rw->options;

@@ -11,7 +11,7 @@
 
 enum { SITE_LOCS = 8 };
 
-/* Of one table: the counts of more are larger than a frame (abi/gpuprobe.h). */
+/* Of one table: the counts of more are larger than a frame (abi/agent_gpuprobe.h). */
 enum { SITES_MAX = 1 << 18 };
 
 struct site {

@@ -4,7 +4,7 @@
 #define PYTHON_CODE_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "base/hash.h"
 #include "base/quota.h"
 

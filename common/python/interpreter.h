@@ -3,7 +3,7 @@
 #ifndef PYTHON_INTERPRETER_H
 #define PYTHON_INTERPRETER_H
 #include <stdbool.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "python/eval_code.h"
 
 struct helper_pool;

@@ -49,7 +49,7 @@ bool python_frames(struct python *p, int pid, unsigned long long self, struct wa
 /* Takes a record of kind RECORD_CODE. */
 void python_record(struct python *p, const void *data, size_t size);
 
-/* Returns the code object of a frame (abi/python.h) taken in a process; NULL if it is unknown.  Code with
+/* Returns the code object of a frame (abi/python_frames.h) taken in a process; NULL if it is unknown.  Code with
  * equal names and lines is one pointer, in any process. */
 const struct python_code *python_code(struct python *p, int pid, unsigned long long frame);
 

@@ -5,11 +5,11 @@
 #define PYTHON_WALK_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 
 struct helper_pool;
 
-/* Frames of abi/python.h, the newest first; the last one may be a note.  There is at least one: the note
+/* Frames of abi/python_frames.h, the newest first; the last one may be a note.  There is at least one: the note
  * PYTHON_NO_FRAMES. */
 struct walk_frames {
 	unsigned n;

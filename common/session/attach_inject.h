@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --attach inject: the dynamic linker loads the tool's probes into the programs of the command (rtld-audit(7)), which
- * write into maps in memory that they share with the tool: abi/inject.h.  It takes no privilege, and no kernel that can
+ * write into maps in memory that they share with the tool: abi/agent_inject.h.  It takes no privilege, and no kernel that can
  * trace. */
-#ifndef SESSION_INJECT_H
-#define SESSION_INJECT_H
-#include "session/inject_memory.h"
-#include "session/inject_peers.h"
+#ifndef SESSION_ATTACH_INJECT_H
+#define SESSION_ATTACH_INJECT_H
+#include "inject/inject_memory.h"
+#include "inject/inject_peers.h"
 
 struct bpf_map;
 struct bpf_object;

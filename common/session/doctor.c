@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "cli/row.h"
+#include "inject/inject_command.h"
 #include "probe/attach.h"
 #include "probe/scan.h"
 #include "probe/uretprobe.h"
@@ -18,8 +19,7 @@
 #include "proc/privileges.h"
 #include "proc/vm_read.h"
 #include "session/doctor.h"
-#include "session/filter.h"
-#include "session/inject_command.h"
+#include "session/process_filter.h"
 
 enum verdict { OK, LIMITED, MISSING };
 

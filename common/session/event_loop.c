@@ -5,14 +5,14 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
+#include "gpuprobe/gpuprobe_run.h"
 #include "probe/watch.h"
-#include "session/command.h"
+#include "proc/command.h"
+#include "proc/signals.h"
+#include "session/attach_inject.h"
 #include "session/event_loop.h"
-#include "session/gpuprobe.h"
-#include "session/inject.h"
 #include "session/session.h"
 #include "session/session_attach.h"
-#include "session/signals.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };

@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
-#include "abi/filter.h"
+#include "abi/call_filter.h"
 #include "base/die.h"
 #include "cli/opt.h"
 #include "proc/cgroup.h"
 #include "proc/proc.h"
 #include "proc/user.h"
-#include "session/filter.h"
-#include "session/user_entry.h"
+#include "proc/user_entry.h"
+#include "session/process_filter.h"
 
 static const char *read_cgroup(const struct filter_options *o, struct filter *f)
 {

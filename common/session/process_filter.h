@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The options that select whose calls are recorded; the BPF programs leave out the others. */
-#ifndef SESSION_FILTER_H
-#define SESSION_FILTER_H
+#ifndef SESSION_PROCESS_FILTER_H
+#define SESSION_PROCESS_FILTER_H
 #include <stdbool.h>
-#include "abi/filter.h"	/* the skeletons of the programs have one */
+#include "abi/call_filter.h"	/* the skeletons of the programs have one */
 
 struct bpf_object;
 

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "cli/out.h"
 #include "proc/process_table.h"
+#include "proc/signals.h"
 #include "session/record_queue.h"
-#include "session/signals.h"
 #include "shmmap/shmmap.h"
 #include "sym/syms.h"
 

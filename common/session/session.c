@@ -25,9 +25,9 @@
 #include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
+#include "proc/command.h"
 #include "proc/privileges.h"
 #include "proc/proc.h"
-#include "session/command.h"
 #include "session/session.h"
 #include "sym/syms.h"
 

@@ -7,15 +7,15 @@
 #include <sys/types.h>
 #include <time.h>
 #include "abi/device.h"	/* of the skeletons, as the next */
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "base/progress.h"
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
 #include "proc/helper_pool.h"
 #include "proc/process_table.h"
-#include "session/filter.h"
 #include "session/pids.h"
+#include "session/process_filter.h"
 #include "session/record_queue.h"
 #include "sym/stack_losses.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The maps of BPF programs in memory that a tool shares with its probes in other programs: see abi/inject.h.
+/* The maps of BPF programs in memory that a tool shares with its probes in other programs: see abi/agent_inject.h.
  *
- * Compiled twice: for the tool, and freestanding for the library in the traced programs (tools/inject), where nothing
+ * Compiled twice: for the tool, and freestanding for the library in the traced programs (agent/inject), where nothing
  * may be called that is not in this folder.  Nothing here allocates memory or blocks.  Whatever the memory has, no
  * function reads or writes outside it, or loops forever. */
 #ifndef SHMMAP_SHMMAP_H
 #define SHMMAP_SHMMAP_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/inject.h"
+#include "abi/agent_inject.h"
 
 struct shmmap_map {
 	__u32 type, key_size, value_size, max_entries;

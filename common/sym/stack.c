@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "base/die.h"
 #include "base/escape.h"
 #include "python/python.h"

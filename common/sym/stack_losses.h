@@ -3,7 +3,7 @@
 #ifndef SYM_STACK_LOSSES_H
 #define SYM_STACK_LOSSES_H
 #include <stdio.h>
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "abi/stack_frames.h"
 
 struct stack_frame;

@@ -9,7 +9,7 @@
  * lane adds here.  gpu_group() seems to differ between lanes, which prevents that. */
 #ifndef GPULIB_GPU_H
 #define GPULIB_GPU_H
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 
 #define GPU_GLOBAL __attribute__((address_space(1)))
 #define GPU_SHARED __attribute__((address_space(3)))

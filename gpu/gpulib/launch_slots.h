@@ -4,8 +4,8 @@
  * Blocks of a launch find its slot by %gridid, in a window of the table.  A slot stays where it is until the last
  * block of its launch has left, so that it is found without a lock; only a slot that is not there yet is taken under
  * the lock, so that no launch has two.  Everything here is done by one thread of a block, its last. */
-#ifndef GPULIB_LAUNCHES_H
-#define GPULIB_LAUNCHES_H
+#ifndef GPULIB_LAUNCH_SLOTS_H
+#define GPULIB_LAUNCH_SLOTS_H
 #include "gpulib/gpu.h"
 
 /* A device runs up to 128 grids at a time. */

@@ -2,9 +2,9 @@
 /* @NAME@ - @WHAT@ */
 #include "base/die.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe.h"
+#include "gpuprobe/gpuprobe_run.h"
 #include "session/tool.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "generated/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes what reads machine code for GPUs. */
+#include "agent/gpuprobe/cubin.h"
 #include "fuzz.h"
-#include "gpuprobe/cubin.h"
 
 struct seen {
 	const char *begin, *end;

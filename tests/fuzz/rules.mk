@@ -16,7 +16,7 @@ fuzz-built:
 		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)
 
 # fuzzers of a tool's own parts, or of some of them
-FUZZ_PARTS_cubin := $(O)/tools/gpuprobe/cubin.o
+FUZZ_PARTS_cubin := $(O)/agent/gpuprobe/cubin.o
 FUZZ_PARTS_ras := $(patsubst %,$(O)/tools/ncclhang/ras_%.o,answer json read text)
 FUZZ_OWN_bt := cudabt
 FUZZ_OWN_hang := ncclhang

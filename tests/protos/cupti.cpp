@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Compares tools/cupti/cupti.h with NVIDIA's headers when compiled: scripts/check-cupti.  CUDA is their version * 100;
+/* Compares agent/gputime/cupti.h with NVIDIA's headers when compiled: scripts/check-cupti.  CUDA is their version * 100;
  * KERNEL, COPY, PEER_COPY, SET, GRAPH and OVERHEAD are the records that their enum CUpti_ActivityKind names. */
 #include <cstddef>
 #include <type_traits>
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_version.h>
-#include "cupti/cupti.h"
+#include "agent/gputime/cupti.h"
 
 static_assert(CUPTI_API_VERSION >= CUPTI_OLDEST && CUPTI_API_VERSION <= CUPTI_NEWEST, "version outside OLDEST and NEWEST");
 

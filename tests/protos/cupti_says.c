@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "cupti/cupti.h"
+#include "agent/gputime/cupti.h"
 
 static void *library;
 

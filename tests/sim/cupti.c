@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #include "activity.h"
-#include "cupti/cupti.h"
+#include "agent/gputime/cupti.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 #define API(name) EXPORTED name##_fn name; EXPORTED enum cupti_result name

@@ -19,7 +19,7 @@
 #include "abi/launch.h"
 #include "abi/nccl_event.h"
 #include "api/cuda_fn.h"
-#include "model/communicators.h"
+#include "nccl/communicators.h"
 #include "probe/probes.h"
 #include "proc/helper_files.h"
 #include "proc/vm_read.h"

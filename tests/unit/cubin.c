@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* cubin - how large machine code is that only begins somewhere: tools/gpuprobe/cubin.h, by an ELF file that is made up. */
+/* cubin - how large machine code is that only begins somewhere: agent/gpuprobe/cubin.h, by an ELF file that is made up. */
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
-#include "gpuprobe/cubin.h"
+#include "agent/gpuprobe/cubin.h"
 
 enum { SECTIONS = 4, END = 1009, ROOM = 2048 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/die.h"
-#include "session/inject_each.h"
+#include "inject/inject_each.h"
 #include "shmmap/create.h"
 
 static void try(struct inject_each *e, const char *call)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* gpuprobe-flood WHAT COUNT: sends a tool that measures inside kernels (abi/gpuprobe.h) what takes the most memory there, and
+/* gpuprobe-flood WHAT COUNT: sends a tool that measures inside kernels (abi/agent_gpuprobe.h) what takes the most memory there, and
  * waits until the tool has read it.  WHAT:
  *   files      modules whose tables name file 65535
  *   sites      modules with 1009 sites of kernels with names of their own, which demangle to 4 KiB
@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "abi/gpu.h"
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
+#include "abi/gpu_variables.h"
 
 enum { MANY = 32768, SITES = 1009, MODULES = 65536 };
 

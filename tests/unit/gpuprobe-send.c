@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* gpuprobe-send <SCRIPT: what libcudagpuprobe.so sends to a tool that measures inside kernels (abi/gpuprobe.h), or what it
+/* gpuprobe-send <SCRIPT: what libcudagpuprobe.so sends to a tool that measures inside kernels (abi/agent_gpuprobe.h), or what it
  * never would.  A line each:
  *   config                      waits for the tool's configuration, and prints it
  *   hello VERSION COMM
@@ -25,8 +25,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "abi/gpu.h"
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
+#include "abi/gpu_variables.h"
 
 struct sender {
 	int fd;

@@ -18,8 +18,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "abi/gpu.h"
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
+#include "abi/gpu_variables.h"
 #include "base/die.h"
 #include "ptx/instrument.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 #include "ptxrun_world.h"
 
 static char *read_file(const char *name, size_t *size)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* native: runs the programs of cudamemcpysize that bpf/userspace makes, by hand, on the memory that a tool makes of the real
+/* native: runs the programs of cudamemcpysize that agent/bpf makes, by hand, on the memory that a tool makes of the real
  * BPF object, and prints what fails. */
 #define _GNU_SOURCE
-#pragma GCC diagnostic ignored "-Wredundant-decls"	/* tools/inject/probes.h is for code without a C library */
+#pragma GCC diagnostic ignored "-Wredundant-decls"	/* agent/inject/programs.h is for code without a C library */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 #include "abi/bytes.h"
 #include "abi/device.h"
-#include "abi/filter.h"
+#include "abi/call_filter.h"
 #include "abi/launch.h"
 #include "abi/lost.h"
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "abi/shares.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_api.h"
 #include "machine/call.h"
 #include "machine/stub_frame.h"
-#include "userspace/helpers.h"
+#include "agent/bpf/helpers.h"
 #include "shmmap/create.h"
 #include "cudamemcpysize.skel.h"
 
-/* What tools/inject has. */
+/* What agent/inject has. */
 __thread struct inject_now inject_now;
 
 __u64 inject_clock_ns(void)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 enum { READS = 1000000, PAUSES = 20, OFF_NS = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/util.h"
-#include "model/gpuprobe_clocks.h"
+#include "gpuprobe/gpuprobe_clocks.h"
 #include "models.h"
 
 /* Two SMs: one whose frequency changes from 1 GHz to 2 GHz, and one of 500 MHz.  START: what both clocks had. */

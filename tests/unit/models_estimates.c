@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "abi/launch.h"
-#include "model/launch_estimates.h"
+#include "budget/launch_estimates.h"
 #include "models.h"
 
 static void print(const char *what, struct launch_estimate *e, struct launch_time now)

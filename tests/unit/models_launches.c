@@ -6,10 +6,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "abi/device.h"
-#include "abi/filter.h"
+#include "abi/call_filter.h"
 #include "base/die.h"
 #include "model/launches.h"
-#include "abi/python.h"
+#include "abi/python_frames.h"
 #include "cudalaunchtop.skel.h"
 #include "models.h"
 #include "bpf/bpf_mmap.h"

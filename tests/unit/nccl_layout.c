@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "api/cuda_fn.h"
 #include "elf/elf.h"
-#include "model/comm_layout.h"
+#include "nccl/comm_layout.h"
 
 static int find(const void *ctx, const char *symbol)
 {

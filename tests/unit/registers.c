@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/registers.h"
+#include "agent/gpuprobe/registers.h"
 
 static int num_registers;
 

@@ -13,7 +13,7 @@
 #include <bpf/bpf.h>
 #include "base/die.h"
 #include "probe/stop_refs.h"
-#include "session/command.h"
+#include "proc/command.h"
 
 enum { SETTLE = 100000 /* microseconds */ };
 

@@ -29,8 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "agent/gputime/cupti.h"
 #include "cuda_api.h"
-#include "cupti/cupti.h"
 
 enum { SUMS = 64, STREAMS = 64, NODES = 4096 };
 

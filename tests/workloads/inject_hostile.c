@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/inject.h"
+#include "abi/agent_inject.h"
 #include "cuda_api.h"
 
 #define ESCAPES "\033[2J\033]0;x\a\n\r\"\\\x9b" "31m\xff\xe2\x80\xae"

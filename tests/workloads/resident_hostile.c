@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "abi/resident.h"
+#include "abi/agent_resident.h"
 
 int cudaMalloc(void **p, size_t n);
 int cudaFree(void *p);

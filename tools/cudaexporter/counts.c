@@ -2,7 +2,7 @@
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "cudaexporter/counts.h"
-#include "model/probe_budget.h"
+#include "budget/probe_budget.h"
 #include "model/inflight.h"
 
 /* The most error series of a label set; further errors are "other". */

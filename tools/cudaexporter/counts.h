@@ -3,7 +3,7 @@
 #ifndef CUDAEXPORTER_COUNTS_H
 #define CUDAEXPORTER_COUNTS_H
 #include <stdbool.h>
-#include "cudaexporter/processes.h"
+#include "cudaexporter/labelled_processes.h"
 #include "model/export_maps.h"
 
 struct probe_budget;

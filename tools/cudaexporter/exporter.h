@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include "cudaexporter/counts.h"
 #include "cudaexporter/gpu_counts.h"
-#include "cudaexporter/gpus.h"
+#include "cudaexporter/gpu_series.h"
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/memory_metrics.h"
 #include "cudaexporter/nccl_counts.h"
 #include "cudaexporter/profiles.h"
 #include "cudaexporter/self.h"
-#include "model/probe_budget.h"
+#include "budget/probe_budget.h"
 #include "model/inflight.h"
 
 struct session;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/gpus.h"
+#include "cudaexporter/gpu_series.h"
+#include "cudaexporter/labelled_processes.h"
 #include "cudaexporter/memory_metrics.h"
-#include "cudaexporter/processes.h"
 #include "nvml/device_env.h"
 #include "proc/helper_pool.h"
 

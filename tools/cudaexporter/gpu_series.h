@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The GPUs' memory as the driver reports it, beside what was counted, as series. */
-#ifndef CUDAEXPORTER_GPUS_H
-#define CUDAEXPORTER_GPUS_H
+#ifndef CUDAEXPORTER_GPU_SERIES_H
+#define CUDAEXPORTER_GPU_SERIES_H
 #include <stdbool.h>
 #include "nvml/nvml.h"
 #include "cudaexporter/series.h"

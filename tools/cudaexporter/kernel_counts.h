@@ -10,7 +10,7 @@
 #include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "cudaexporter/processes.h"
+#include "cudaexporter/labelled_processes.h"
 #include "kernels/kernel_name.h"
 #include "model/captures.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "abi/cudaexporter.h"
 #include "base/clock.h"
-#include "cudaexporter/processes.h"
+#include "cudaexporter/labelled_processes.h"
 #include "proc/user.h"
 
 enum { LEFT_OUT = 65536, CHECKS = 1024 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The processes that use CUDA, and the label sets that they count for. */
-#ifndef CUDAEXPORTER_PROCESSES_H
-#define CUDAEXPORTER_PROCESSES_H
+#ifndef CUDAEXPORTER_LABELLED_PROCESSES_H
+#define CUDAEXPORTER_LABELLED_PROCESSES_H
 #include <stdbool.h>
 #include "base/hash.h"
 #include "cudaexporter/label_sets.h"

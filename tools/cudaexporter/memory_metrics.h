@@ -2,7 +2,7 @@
 /* Memory held, allocated and freed: from records to series. */
 #ifndef CUDAEXPORTER_MEMORY_METRICS_H
 #define CUDAEXPORTER_MEMORY_METRICS_H
-#include "cudaexporter/processes.h"
+#include "cudaexporter/labelled_processes.h"
 #include "model/memory.h"
 
 enum { MEMORY_AGES = 8 };

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "cudaexporter/processes.h"
-#include "model/communicators.h"
+#include "cudaexporter/labelled_processes.h"
+#include "nccl/communicators.h"
 
 struct nccl_text;
 struct nccl_use;

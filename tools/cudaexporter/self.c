@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/version.h"
+#include "budget/probe_budget.h"
 #include "cudaexporter/label_sets.h"
 #include "cudaexporter/self.h"
 #include "elf/elf.h"
 #include "gputime/gpu_time.h"
-#include "model/probe_budget.h"
 #include "probe/probe_source.h"
 
 static const char *const lost_reasons[LOST_MAX] = {

@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "cli/out_file.h"
 #include "cudakerneltime/export.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 
 FILE *run_csv_open(const char *path)
 {

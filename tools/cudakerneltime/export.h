@@ -4,7 +4,7 @@
 #ifndef CUDAKERNELTIME_EXPORT_H
 #define CUDAKERNELTIME_EXPORT_H
 #include <stdio.h>
-#include "cudakerneltime/report.h"
+#include "cudakerneltime/kernel_report.h"
 #include "cudakerneltime/runs.h"
 #include "view/chrome.h"
 

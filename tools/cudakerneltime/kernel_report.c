@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "cudakerneltime/report.h"
+#include "cudakerneltime/kernel_report.h"
 #include "sym/stack.h"
 #include "view/kernel_names.h"
 #include "view/stack_view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Sums of the runs of each kernel, and the tables of these. */
-#ifndef CUDAKERNELTIME_REPORT_H
-#define CUDAKERNELTIME_REPORT_H
+#ifndef CUDAKERNELTIME_KERNEL_REPORT_H
+#define CUDAKERNELTIME_KERNEL_REPORT_H
 #include "base/hash.h"
 #include "cudakerneltime/runs.h"
 #include "kernels/kernel_name.h"

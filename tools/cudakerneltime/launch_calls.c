@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include "abi/gpuprobe.h"
+#include "abi/agent_gpuprobe.h"
 #include "abi/stack_frames.h"
-#include "cudakerneltime/calls.h"
+#include "cudakerneltime/launch_calls.h"
 #include "sym/syms.h"
 
 /* The calls that launch one kernel in one context, in their order. */

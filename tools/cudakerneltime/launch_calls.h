@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Matches runs with launch calls: the k-th run of a kernel in a context is of the k-th call that names it there.  Where
  * their numbers differ, as with graphs, which run kernels without a call, runs have no call. */
-#ifndef CUDAKERNELTIME_CALLS_H
-#define CUDAKERNELTIME_CALLS_H
+#ifndef CUDAKERNELTIME_LAUNCH_CALLS_H
+#define CUDAKERNELTIME_LAUNCH_CALLS_H
 #include "base/hash.h"
-#include "cudakerneltime/report.h"
+#include "cudakerneltime/kernel_report.h"
 #include "cudakerneltime/runs.h"
 
 struct syms;

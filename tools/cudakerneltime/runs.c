@@ -58,7 +58,7 @@ void time_steps_rows(const struct time_steps *t, unsigned long long rows[HIST_RO
 		rows[hist_row_of(hist_low(i, TIME_BITS))] += t->n[i];
 }
 
-/* Returns the time in the middle of a quarter of an octave (abi/gpu.h: enum gpu_step), within [min, max]. */
+/* Returns the time in the middle of a quarter of an octave (abi/gpu_variables.h: enum gpu_step), within [min, max]. */
 static unsigned long long gpu_step_ns(unsigned step, unsigned long long min, unsigned long long max)
 {
 	if (step >= GPU_STEPS - 1)

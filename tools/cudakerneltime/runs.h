@@ -5,10 +5,10 @@
 #define CUDAKERNELTIME_RUNS_H
 #include <stddef.h>
 #include <stdint.h>
-#include "abi/gpu.h"
+#include "abi/gpu_variables.h"
 #include "base/hash.h"
 #include "cli/hist.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 
 /* Sums of times in steps of a sixteenth of an octave, so that percentiles are at most 3 percent off.  Up to 2^41 ns, 36
  * minutes; the last step counts longer times, too. */

@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
-#include "view/gpuprobe_view.h"
+#include "gpuprobe/gpuprobe_view.h"
 
 /* Return true if the record is of an access: probes may record other things. */
 static bool is_access(const struct gpu_record *record)

@@ -4,8 +4,8 @@
 #ifndef CUDAMEMTIME_ACCESSES_H
 #define CUDAMEMTIME_ACCESSES_H
 #include <stdio.h>
-#include "cudamemtime/report.h"
-#include "model/gpuprobe_modules.h"
+#include "cudamemtime/site_report.h"
+#include "gpuprobe/gpuprobe_modules.h"
 #include "view/chrome.h"
 
 struct gpu_access {

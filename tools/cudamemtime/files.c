@@ -13,10 +13,10 @@
 #include "cli/row.h"
 #include "cudamemtime/files.h"
 #include "cudamemtime/ptx_file.h"
-#include "cudamemtime/report.h"
-#include "cudamemtime/rewrite.h"
+#include "cudamemtime/rewrite_file.h"
+#include "cudamemtime/site_report.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "ptx/sites.h"
-#include "view/gpuprobe_view.h"
 #include "view/kernel_names.h"
 
 struct lister {

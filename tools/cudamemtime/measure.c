@@ -7,11 +7,11 @@
 #include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
 #include "cudamemtime/measure.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "memtime_hist.ptx.h"
 #include "memtime_stage.ptx.h"
 #include "memtime_trace.ptx.h"
 #include "ptx/instrument.h"
-#include "view/gpuprobe_view.h"
 
 struct word {
 	const char *word;

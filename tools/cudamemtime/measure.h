@@ -2,9 +2,9 @@
 /* A measurement: its options, its state, and the hooks of struct tool. */
 #ifndef CUDAMEMTIME_MEASURE_H
 #define CUDAMEMTIME_MEASURE_H
-#include "cudamemtime/report.h"
-#include "model/gpuprobe_modules.h"
-#include "session/gpuprobe.h"
+#include "cudamemtime/site_report.h"
+#include "gpuprobe/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_run.h"
 #include "session/tool.h"
 #include "view/chrome.h"
 

@@ -15,7 +15,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/ptx_file.h"
-#include "cudamemtime/rewrite.h"
+#include "cudamemtime/rewrite_file.h"
 #include "view/kernel_names.h"
 
 struct ptxas_kernel {

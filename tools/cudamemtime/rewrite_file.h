@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Rewrites PTX in the tool itself, with the options that the library in a program gets: for --list and --patch. */
-#ifndef CUDAMEMTIME_REWRITE_H
-#define CUDAMEMTIME_REWRITE_H
+#ifndef CUDAMEMTIME_REWRITE_FILE_H
+#define CUDAMEMTIME_REWRITE_FILE_H
 #include "cudamemtime/measure.h"
 #include "ptx/instrument.h"
 #include "ptx/probe.h"

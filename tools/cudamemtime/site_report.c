@@ -7,9 +7,9 @@
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "cudamemtime/report.h"
-#include "model/gpuprobe_modules.h"
-#include "view/gpuprobe_view.h"
+#include "cudamemtime/site_report.h"
+#include "gpuprobe/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "view/kernel_names.h"
 
 /* Bytes of demangled names: 60 bytes of a mangled name can become 4,000. */

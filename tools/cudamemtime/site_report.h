@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Names of kernels; and the report: a histogram for each site, kernels with the most cycles first. */
-#ifndef CUDAMEMTIME_REPORT_H
-#define CUDAMEMTIME_REPORT_H
+#ifndef CUDAMEMTIME_SITE_REPORT_H
+#define CUDAMEMTIME_SITE_REPORT_H
 #include <stddef.h>
 #include "base/hash.h"
-#include "model/gpuprobe_modules.h"
+#include "gpuprobe/gpuprobe_modules.h"
 #include "sym/demangle.h"
 
 struct kernel {

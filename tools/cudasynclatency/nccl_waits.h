@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "model/captures.h"
-#include "model/communicators.h"
+#include "nccl/communicators.h"
 
 struct bpf_map;
 struct inflight;

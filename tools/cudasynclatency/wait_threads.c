@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
-#include "abi/aggregate.h"
+#include "abi/aggregate_group.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"

@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "cudatop/gpus.h"
+#include "cudatop/gpu_rows.h"
 #include "cudatop/rows.h"
 
 /* Columns of a line without bars and name, of a name on a narrow terminal and on a wide one; columns of a wide one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The GPUs with their last minutes: as NVML reports them or, without it, as programs number them, by their GPU time. */
-#ifndef CUDATOP_GPUS_H
-#define CUDATOP_GPUS_H
+#ifndef CUDATOP_GPU_ROWS_H
+#define CUDATOP_GPU_ROWS_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudatop/spark.h"

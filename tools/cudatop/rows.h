@@ -4,12 +4,12 @@
 #define CUDATOP_ROWS_H
 #include <stdbool.h>
 #include "cli/field.h"
-#include "cudatop/processes.h"
+#include "cudatop/top_processes.h"
 #include "gputime/gpu_time.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
 #include "model/launches.h"
 #include "model/memory.h"
+#include "nccl/communicators.h"
 #include "nvml/nvml.h"
 #include "proc/cgroup.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cli/opt.h"
-#include "cudatop/account.h"
-#include "session/beside.h"
+#include "cudatop/top_account.h"
+#include "proc/installed.h"
 #include "session/event_loop.h"
 #include "session/session.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* cudatop -m: the account of a process's memory. */
-#ifndef CUDATOP_ACCOUNT_H
-#define CUDATOP_ACCOUNT_H
+#ifndef CUDATOP_TOP_ACCOUNT_H
+#define CUDATOP_TOP_ACCOUNT_H
 
 struct event_loop;
 struct session;

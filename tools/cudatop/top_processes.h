@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The processes that use CUDA, with what they have done so far and until the report before. */
-#ifndef CUDATOP_PROCESSES_H
-#define CUDATOP_PROCESSES_H
+#ifndef CUDATOP_TOP_PROCESSES_H
+#define CUDATOP_TOP_PROCESSES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "api/cuda_api.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/nccl_event.h"
 #include "bpf/map_backend.h"
-#include "model/communicators.h"
 #include "model/entries.h"
-#include "ncclhang/completion.h"
+#include "nccl/communicators.h"
+#include "ncclhang/completed.h"
 
 /* PyTorch asks ten times a second. */
 static const unsigned long long ASKED_NS = 2000000000;

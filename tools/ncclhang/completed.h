@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which operations of NCCL are complete, by the waits, questions and events that bpf/lib/nccl.bpf.h follows. */
-#ifndef NCCLHANG_COMPLETION_H
-#define NCCLHANG_COMPLETION_H
+#ifndef NCCLHANG_COMPLETED_H
+#define NCCLHANG_COMPLETED_H
 
 struct bpf_map;
 struct comm_op;

@@ -3,8 +3,8 @@
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
+#include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 
 const char *const hang_words[HANG_VERDICTS] = {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "api/cuda_fn.h"
-#include "ncclhang/completion.h"
+#include "ncclhang/completed.h"
 #include "ncclhang/rank_name.h"
 
 struct hang_report;

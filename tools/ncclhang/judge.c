@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include "api/cuda_fn.h"
 #include "base/die.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
+#include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_report.h"
 #include "ncclhang/judge.h"

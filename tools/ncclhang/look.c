@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "api/cuda_fn.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
-#include "ncclhang/completion.h"
+#include "nccl/communicators.h"
+#include "ncclhang/completed.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/judge.h"
 #include "ncclhang/look.h"

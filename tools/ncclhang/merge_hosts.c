@@ -12,13 +12,13 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
+#include "nccl/communicators.h"
 #include "ncclhang/cause_view.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_report.h"
 #include "ncclhang/judge.h"
-#include "ncclhang/merge.h"
+#include "ncclhang/merge_hosts.h"
 
 /* A row of an output, and what hang.h has of it. */
 struct merged {

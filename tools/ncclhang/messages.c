@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "api/cuda_fn.h"
-#include "model/communicators.h"
 #include "model/inflight.h"
+#include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/messages.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "base/hash.h"
-#include "model/communicators.h"
+#include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_report.h"
 #include "ncclhang/messages.h"

@@ -5,7 +5,7 @@
  * On the stack a stub is a function like any other: it has unwind tables, and a frame record while the function runs, if its
  * return is awaited.  If it is not, the stub jumps to the function, and leaves no frame.  No vector register is touched here
  * or in functions that are called from here. */
-#include "inject/stub.h"
+#include "agent/inject/stub.h"
 
 	.text
 	.globl	inject_stubs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The code of a function of which model/overhead.c measures what a trap costs, as NVIDIA's functions begin: the kernel executes a copy of the instruction. */
+/* The code of a function of which budget/overhead.c measures what a trap costs, as NVIDIA's functions begin: the kernel executes a copy of the instruction. */
 #ifndef MACHINE_TRAP_FUNCTION_H
 #define MACHINE_TRAP_FUNCTION_H
 

@@ -6,7 +6,7 @@
  * rate measured so far, and reads it again after less than a millisecond: the error is less than 100 ns, a call's duration has
  * much less. */
 #include <stdbool.h>
-#include "inject/inject.h"
+#include "agent/inject/inject.h"
 
 /* In ticks of the counter, of which there are one to five in a nanosecond. */
 enum {

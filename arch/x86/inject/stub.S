@@ -5,7 +5,7 @@
  * On the stack a stub is a function like any other: it has unwind tables, and a frame with a frame pointer while the
  * function runs, if its return is awaited.  If it is not, the stub jumps to the function, and leaves no frame.  No vector
  * register is touched here or in functions that are called from here. */
-#include "inject/stub.h"
+#include "agent/inject/stub.h"
 
 /* Offsets of the registers in struct pt_regs, with which struct stub_frame begins. */
 #define R15 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The code of a function of which model/overhead.c measures what a trap costs, as compilers begin most functions: the kernel emulates the instruction. */
+/* The code of a function of which budget/overhead.c measures what a trap costs, as compilers begin most functions: the kernel emulates the instruction. */
 #ifndef MACHINE_TRAP_FUNCTION_H
 #define MACHINE_TRAP_FUNCTION_H
 

@@ -327,8 +327,8 @@ comments() {
 
 it "each file of the project that a comment names exists"
 # but TOOL and NAME, a file of Linux and one of libbpf
-comments '(^|[ (:`"])(bpf|common|docs|etc|examples|gpu|man|scripts|tests|tools)/[A-Za-z0-9_./-]+\.[A-Za-z0-9]+' |
-	grep -vE '/(TOOL|NAME)\.| tools/perf/| bpf/(bpf|bpf_mmap|map_backend)\.h$' >"$tmp/names"
+comments '(^|[ (:`"])(agent|bpf|common|docs|etc|examples|gpu|man|scripts|tests|tools)/[A-Za-z0-9_./-]+\.[A-Za-z0-9]+' |
+	grep -vE '/(TOOL|NAME)\.| tools/perf/| bpf/(bpf|bpf_mmap|map_backend|process_progs)\.h$' >"$tmp/names"
 [ "$(wc -l <"$tmp/names")" -gt 100 ] || no "they name few"
 while read -r from f; do
 	[ -e "$f" ] || [ -e "arch/x86/$f" ] || no "$from: $f"	# arch/ARCH is where files are included from

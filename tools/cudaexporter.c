@@ -19,7 +19,7 @@
 #include "cudaexporter/exporter.h"
 #include "cli/value.h"
 #include "cudaexporter/web.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "probe/probe_source.h"
 #include "session/tool.h"
 #include "view/kernel_names.h"

@@ -5,7 +5,7 @@
 #include "cli/row.h"
 #include "model/account.h"
 #include "model/captures.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "model/memory.h"
 #include "model/stack_sums.h"
 #include "nvml/nvml.h"
@@ -15,7 +15,7 @@
 #include "view/account_view.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {

@@ -13,7 +13,7 @@
 #include "cli/row.h"
 #include "cudamemcpysize/gpu_copies.h"
 #include "model/aggregate.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "model/launches.h"
 #include "pprof/profile.h"
 #include "session/preexisting.h"
@@ -21,7 +21,7 @@
 #include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {

@@ -13,7 +13,7 @@
 #include "cudasynclatency/nccl_waits.h"
 #include "cudasynclatency/wait_threads.h"
 #include "model/call_stats.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "pprof/profile.h"
 #include "session/preexisting.h"
 #include "session/tool.h"
@@ -21,7 +21,7 @@
 #include "view/call_view.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {

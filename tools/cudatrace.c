@@ -13,13 +13,13 @@
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
 #include "model/aggregate.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "session/tool.h"
 #include "kernels/executions.h"
 #include "sym/syms.h"
 #include "view/kernel_names.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {

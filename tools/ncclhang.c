@@ -7,7 +7,7 @@
 #include "cli/out.h"
 #include "model/captures.h"
 #include "nccl/communicators.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "ncclhang/cause_view.h"
 #include "ncclhang/completed.h"
 #include "ncclhang/dump.h"
@@ -26,7 +26,7 @@
 #include "proc/user.h"
 #include "proc/signals.h"
 #include "session/tool.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "ncclhang.skel.h"
 
 static const struct usage usage = {

@@ -11,11 +11,11 @@
 #include "cli/row.h"
 #include "model/captures.h"
 #include "nccl/communicators.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "view/columns.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "nccltop.skel.h"
 
 static const struct usage usage = {

@@ -2,6 +2,9 @@
 /* The pages of a stack for --attach inject: a part of lib/unwind.bpf.h, which has struct unwind_pages. */
 #ifndef AGENT_BPF_UNWIND_PAGES_USER_H
 #define AGENT_BPF_UNWIND_PAGES_USER_H
+#ifndef LIB_UNWIND_BPF_H
+#error "include lib/unwind.bpf.h instead of this"
+#endif
 #include "abi/stack_unwind.h"
 #include "agent/bpf/helpers.h"
 

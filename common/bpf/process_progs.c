@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <bpf/libbpf.h>
-#include "probe/process_progs.h"
+#include "bpf/process_progs.h"
 
 void process_progs_prepare(struct bpf_object *obj, bool wanted)
 {

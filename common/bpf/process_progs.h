@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#ifndef PROBE_PROCESS_PROGS_H
-#define PROBE_PROCESS_PROGS_H
+#ifndef BPF_PROCESS_PROGS_H
+#define BPF_PROCESS_PROGS_H
 #include <stdbool.h>
 
 struct bpf_object;

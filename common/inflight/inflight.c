@@ -15,7 +15,7 @@
 #include "bpf/map_backend.h"
 #include "machine/call.h"
 #include "machine/stub_registers.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "model/memory.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"

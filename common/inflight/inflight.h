@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
  * since tracing began; older ones are found on the threads' stacks. */
-#ifndef MODEL_INFLIGHT_H
-#define MODEL_INFLIGHT_H
+#ifndef INFLIGHT_INFLIGHT_H
+#define INFLIGHT_INFLIGHT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/inflight_call.h"

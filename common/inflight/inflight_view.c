@@ -5,10 +5,10 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
+#include "inflight/inflight_view.h"
 #include "sym/stack.h"
 #include "view/columns.h"
-#include "view/inflight_view.h"
 #include "view/stack_view.h"
 
 enum { SHOWN = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight in the output. */
-#ifndef VIEW_INFLIGHT_VIEW_H
-#define VIEW_INFLIGHT_VIEW_H
+#ifndef INFLIGHT_INFLIGHT_VIEW_H
+#define INFLIGHT_INFLIGHT_VIEW_H
 
 struct inflight;
 

@@ -2,7 +2,7 @@
 /* @NAME@ - show how long calls of these classes take, as histograms: @CLASSES@ */
 #include <stdio.h>
 #include "model/call_stats.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -13,7 +13,7 @@
 #include "view/call_view.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
+#include "inflight/inflight_view.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
 #include "generated/calls.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "model/stack_sums.h"
 #include "api/cuda_fn.h"
 #include "cli/row.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/inflight_view.h"
-#include "probe/process_progs.h"
+#include "inflight/inflight_view.h"
+#include "bpf/process_progs.h"
 #include "pprof/profile.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"

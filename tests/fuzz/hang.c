@@ -8,7 +8,7 @@
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "fuzz.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/cause_view.h"
 #include "ncclhang/dump.h"

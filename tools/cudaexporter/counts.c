@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "cudaexporter/counts.h"
 #include "budget/probe_budget.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 
 /* The most error series of a label set; further errors are "other". */
 enum { ERROR_SERIES = 64 };

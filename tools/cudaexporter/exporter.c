@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cudaexporter/exporter.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "probe/dso.h"
 #include "probe/scan.h"
 #include "session/session.h"

@@ -13,7 +13,7 @@
 #include "cudaexporter/profiles.h"
 #include "cudaexporter/self.h"
 #include "budget/probe_budget.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 
 struct session;
 

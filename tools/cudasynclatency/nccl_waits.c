@@ -11,8 +11,8 @@
 #include "bpf/map_backend.h"
 #include "cli/field.h"
 #include "cudasynclatency/nccl_waits.h"
+#include "inflight/inflight.h"
 #include "model/entries.h"
-#include "model/inflight.h"
 #include "probe/uprobes.h"
 #include "session/session.h"
 

@@ -6,7 +6,7 @@
 #include "cli/field.h"
 #include "cudatop/top_processes.h"
 #include "gputime/gpu_time.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "model/launches.h"
 #include "model/memory.h"
 #include "nccl/communicators.h"

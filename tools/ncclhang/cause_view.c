@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/cause_view.h"
 #include "ncclhang/hang.h"

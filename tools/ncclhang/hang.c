@@ -3,7 +3,7 @@
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_view.h"

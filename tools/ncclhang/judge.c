@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "api/cuda_fn.h"
 #include "base/die.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/hang_report.h"

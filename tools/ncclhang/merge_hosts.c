@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/cause_view.h"
 #include "ncclhang/hang.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "api/cuda_fn.h"
-#include "model/inflight.h"
+#include "inflight/inflight.h"
 #include "nccl/communicators.h"
 #include "ncclhang/hang.h"
 #include "ncclhang/messages.h"

@@ -23,20 +23,14 @@
 #   LONG     see long
 #   RESULTS  a file that gets a line a test: verdict, file, title, reason
 #   TIMES    a file that gets a line a test: seconds of CPU so far, those of the system in it, file, title
-#   UNTIL    of date +%s: what begins later is skipped
 set -u
 test_file=$1
 RESULTS=${RESULTS:-/dev/null}
-if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
-	printf 'skipped\t%s\t\tno time left\nended\t%s\n' "$test_file" "$test_file" >>"$RESULTS"
-	echo '1..0 # SKIP no time left'
-	exit
-fi
 # they are this file's, and not those of the tests that it runs
 for of in RESULTS LONG TIMES; do
 	eval "value=\${$of:-}; unset $of; $of=\$value"
 done
-unset AGAIN BESIDE JOBS UNTIL V
+unset AGAIN BESIDE JOBS V
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 # this machine, a folder of arch; and $pause

@@ -94,7 +94,7 @@ char *gpuprobe_kernels(const struct gpuprobe *g, uint32_t *size)
 	return globs;
 }
 
-void gpuprobe_open(struct gpuprobe *g, uid_t user, void *ctx)
+char *gpuprobe_open(struct gpuprobe *g, uid_t user)
 {
 	struct gpuprobe_config config;
 	const char *probe;
@@ -102,16 +102,17 @@ void gpuprobe_open(struct gpuprobe *g, uid_t user, void *ctx)
 
 	g->library = beside_find("", "libcudagpuprobe.so", "LD_PRELOAD", " :$", &why);
 	if (!g->library)
-		die(0, "%s", why);
+		return why;
 	g->peers.frame = g->frame;
-	g->peers.ctx = ctx;
+	g->peers.ctx = g->ctx;
 	g->peers.peers.user = user;
 	gpuprobe_peers_open(&g->peers);
 	gpuprobe_config(g, &config);
-	probe = g->config(ctx, &config);
+	probe = g->config(g->ctx, &config);
 	kernels = gpuprobe_kernels(g, &config.kernels_size);
 	gpuprobe_peers_config(&g->peers, &config, kernels, probe);
 	free(kernels);
+	return NULL;
 }
 
 static void set_ptxas(const char *library)

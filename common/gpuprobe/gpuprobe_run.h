@@ -13,9 +13,10 @@ struct gpuprobe {
 	const char *kernels, *blocks, *warps;
 	long period_ns, max_sites;
 	bool keep_registers;
-	/* The tool's hooks; ctx is that of struct tool.  config: fills in the tool's part of *config, after the options have
+	/* The tool's hooks.  config: fills in the tool's part of *config, after the options have
 	 * filled in theirs: scheme, spaces, ops, limit, flags, probe_size.  Returns the probe's PTX, which must outlive the
 	 * run.  frame: as in struct gpuprobe_peers. */
+	void *ctx;		/* for the hooks; set by tool_run(): that of struct tool */
 	const char *(*config)(void *ctx, struct gpuprobe_config *config);
 	const char *(*frame)(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
 	/* state.  After the loop, peers.peers.n are processes that still run: what they did since they were last read is
@@ -62,8 +63,9 @@ void gpuprobe_config(const struct gpuprobe *g, struct gpuprobe_config *config);
 /* Returns the globs of -K as the library wants them, each ended by 0, and their size; the caller frees them. */
 char *gpuprobe_kernels(const struct gpuprobe *g, uint32_t *size);
 
-/* Call once the command is forked, for that user: finds the library, and listens.  Exits 1 if it cannot. */
-void gpuprobe_open(struct gpuprobe *g, uid_t user, void *ctx);
+/* Call once the command is forked, for that user: finds the library, and listens.  Returns NULL; or why there is no library,
+ * which the caller frees. */
+char *gpuprobe_open(struct gpuprobe *g, uid_t user);
 
 /* Call before command_go(): has the command's dynamic linker load the library, and Triton call ours instead of ptxas. */
 void gpuprobe_begin(const struct gpuprobe *g);

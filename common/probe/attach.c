@@ -95,8 +95,10 @@ int attach_try(enum attach_kind kind)
 	return link;
 }
 
-static void explain(struct failure *f, enum attach_kind kind, int err)
+void attach_refuse(enum attach_kind kind, struct failure *f)
 {
+	int err = attach_try(kind);
+
 	if (err == -EPERM) {
 		char *why = privilege_missing(PRIVILEGE_BPF);
 
@@ -104,39 +106,20 @@ static void explain(struct failure *f, enum attach_kind kind, int err)
 		free(why);
 	} else if (err == -ENOSYS) {
 		failure_set(f, EXIT_FAILURE, 0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL is not set)");
-	} else if (err != -EOPNOTSUPP) {
-		failure_set(f, EXIT_FAILURE, err, "cannot probe for --attach %s support",
-			    attach_name(kind));
-	} else if (kind == ATTACH_PERF || attach_try(ATTACH_PERF) == -EOPNOTSUPP) {
+	} else if (err && err != -EOPNOTSUPP) {
+		failure_set(f, EXIT_FAILURE, err, "cannot probe for support");
+	} else if (err && (kind == ATTACH_PERF || attach_try(ATTACH_PERF) == -EOPNOTSUPP)) {
 		failure_set(f, EXIT_FAILURE, 0,
 			    "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required");
-	} else {
-		failure_set(f, EXIT_FAILURE, 0,
-			    "this kernel does not support --attach %s (Linux %s); omit the option",
-			    attach_name(kind),
+	} else if (err) {
+		failure_set(f, EXIT_FAILURE, 0, "this kernel does not support it (Linux %s); omit the option",
 			    kind == ATTACH_SESSION ? "6.13" : "6.6, with a working pid filter 6.10");
+	} else if (!attach_may_read()) {
+		failure_set(f, EXIT_FAILURE, 0,
+			    "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
+			    "/sys/kernel/security/lockdown), so BPF programs cannot read arguments; boot with "
+			    "lockdown=integrity or none");
 	}
-}
-
-enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f)
-{
-	enum attach_kind kind = wanted ? wanted : ATTACH_SESSION;
-	int err;
-
-	while ((err = attach_try(kind))) {
-		if (wanted || kind == ATTACH_PERF || err == -EPERM || err == -ENOSYS) {
-			explain(f, kind, err);
-			return ATTACH_AUTO;
-		}
-		kind++;
-	}
-	if (attach_may_read())
-		return kind;
-	failure_set(f, EXIT_FAILURE, 0,
-		    "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
-		    "/sys/kernel/security/lockdown), so BPF programs cannot read arguments; boot with "
-		    "lockdown=integrity or none");
-	return ATTACH_AUTO;
 }
 
 /* Links that hold many uprobes each (Linux 6.6 and later). */

@@ -42,10 +42,9 @@ struct attacher {
 
 const char *attach_name(enum attach_kind kind);
 
-/* Probes the kernel and returns the kind to use: the wanted one, or for ATTACH_AUTO the best one supported, never
- * ATTACH_INJECT, which needs no kernel.  Returns ATTACH_AUTO if there is none, with the reason in *f: not root, kernel too
- * old. */
-enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
+/* Sets *f to the reason if the kernel or the privileges do not permit this kind, one of the kernel's: not root, a kernel
+ * that is too old. */
+void attach_refuse(enum attach_kind kind, struct failure *f);
 
 /* Returns 0 if the kernel supports this kind, -EOPNOTSUPP if it does not, or another error: -EPERM. */
 int attach_try(enum attach_kind kind);

@@ -12,13 +12,16 @@
 #include "abi/process.h"
 #include "abi/record.h"
 #include "abi/shares.h"
+#include "abi/slot.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/failure.h"
 #include "bpf/map_backend.h"
 #include "inject/inject_command.h"
 #include "inject/resident_search.h"
 #include "probe/scan.h"
 #include "probe/uprobes.h"
+#include "probe/watch.h"
 #include "proc/cgroup.h"
 #include "proc/command.h"
 #include "proc/privileges.h"
@@ -26,8 +29,10 @@
 #include "proc/signals.h"
 #include "proc/vm_read.h"
 #include "session/attach_inject.h"
+#include "session/backend.h"
 #include "session/record_queue.h"
 #include "session/session.h"
+#include "session/session_attach.h"
 #include "shmmap/create.h"
 #include "sym/syms.h"
 
@@ -126,8 +131,8 @@ static void events_exited(struct inject_events *e, int pid)
  * the queue before a process's end is reported.  MESSAGES: of programs, printed at most. */
 enum { RING = 64 << 20, QUEUED = 4 * RING, MESSAGES = 16 };
 
-/* How long programs are awaited that make no call yet. */
-enum { CONNECT_MS = 300 };
+/* How long programs are awaited that make no call yet; how often running ones are looked for, if there are more to look at. */
+enum { CONNECT_MS = 300, BUSY_MS = 10 };
 
 /* Work without a request is done at most this often: thousands of processes that start together wait for answers. */
 static const unsigned long long TURN_NS = 10 * 1000000ull;
@@ -135,11 +140,27 @@ static const unsigned long long TURN_NS = 10 * 1000000ull;
 /* How often threads are checked for having ended, which pthread_exit() does not report, and for their names. */
 static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
-char *inject_refusal(struct session *t, char **library)
+/* Makes t->inject, which has the library. */
+static void create(struct session *t, char *library, struct resident *resident)
+{
+	t->inject = xcalloc(1, sizeof(*t->inject));
+	t->inject->session = t;
+	t->inject->library = library;
+	t->inject->resident = resident;
+	t->helpers.by_name = true;
+	bmaps_use_lanes(libbpf_num_possible_cpus() + SLOT_OWN_LANES);
+}
+
+bool inject_suits(const struct backend *b, const struct session *t)
+{
+	return !t->gpuprobe && t->command && (!t->attach || t->attach == (int)b->kind);
+}
+
+/* Returns why the command cannot be traced so; or NULL, and the library in *library. */
+static char *command_refusal(struct session *t, char **library)
 {
 	char *why;
 
-	*library = NULL;
 	t->helpers.limit = HELPER_START;	/* the command has not begun */
 	why = inject_command_refusal(&t->helpers, t->command, t->argv, t->traced_user);
 	if (!why)
@@ -152,7 +173,27 @@ char *inject_refusal(struct session *t, char **library)
 		       "them");
 }
 
-char *inject_pids_refusal(const struct session *t, char **library, struct resident **resident)
+void inject_refuse(const struct backend *b, struct session *t, struct failure *f)
+{
+	char *library = NULL, *why = command_refusal(t, &library);
+
+	(void)b;
+	if (why)
+		failure_set(f, EXIT_FAILURE, 0, "%s", why);
+	else
+		create(t, library, NULL);
+	free(why);
+}
+
+bool resident_suits(const struct backend *b, const struct session *t)
+{
+	if (t->gpuprobe || t->command)
+		return false;
+	return t->attach ? t->attach == (int)b->kind : t->pid_list && !t->needs_kernel && !t->lib && !t->list;
+}
+
+/* The same of the running programs of -p, which are then in *resident. */
+static char *pids_refusal(const struct session *t, char **library, struct resident **resident)
 {
 	char *why;
 
@@ -171,7 +212,8 @@ char *inject_pids_refusal(const struct session *t, char **library, struct reside
 	return why;
 }
 
-char *inject_all_refusal(const struct session *t, char **library, struct resident **resident)
+/* The same of all running programs of a user, --uid's or the tool's, and of those that it starts later. */
+static char *all_refusal(const struct session *t, char **library, struct resident **resident)
 {
 	struct filter f;
 	char *why;
@@ -182,6 +224,26 @@ char *inject_all_refusal(const struct session *t, char **library, struct residen
 	free(filter_read(&t->filter, &f));	/* filter_prepare() says why */
 	*resident = resident_open_all(f.by_uid ? f.uid : geteuid(), f.cgroup);
 	return NULL;
+}
+
+void resident_refuse(const struct backend *b, struct session *t, struct failure *f)
+{
+	struct resident *resident = NULL;
+	char *library = NULL, *why;
+
+	(void)b;
+	if (t->lib || t->list) {
+		failure_set(f, EXIT_USAGE, 0, "running processes are traced without --%s", t->lib ? "lib" : "list");
+		return;
+	}
+	why = t->pid_list ? pids_refusal(t, &library, &resident) : all_refusal(t, &library, &resident);
+	if (why) {
+		failure_set(f, EXIT_FAILURE, 0, "%s", why);
+	} else {
+		create(t, library, resident);
+		t->traced_user = resident->processes.user;
+	}
+	free(why);
 }
 
 static void make_room(struct bpf_object *obj)
@@ -208,14 +270,16 @@ static const char *program(const struct bpf_object *obj, const char *name)
 	return bpf_object__find_program_by_name(obj, name) ? name : NULL;
 }
 
-void inject_load(struct inject *in, struct bpf_object *obj)
+void inject_load(struct session *t, struct bpf_object_skeleton *skel)
 {
-	struct attacher *a = &in->session->probes.attacher;
+	struct inject *in = t->inject;
+	struct bpf_object *obj = *skel->obj;
+	struct attacher *a = &t->probes.attacher;
 
-	if (in->session->probes.usdt)
+	if (t->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
 	make_room(obj);
-	inject_memory_open(&in->memory, obj, &in->session->probes, in->library);
+	inject_memory_open(&in->memory, obj, &t->probes, in->library);
 	in->ended = program(obj, "trace_exit");
 	in->left = in->ended ?: program(obj, "thread_exit");
 	a->toggle = toggle;
@@ -230,12 +294,14 @@ static bool is_dead(void *ctx, unsigned pid)
 	return !inject_peers_has(&in->peers, pid);
 }
 
-void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring)
+void inject_open(struct session *t, const struct bpf_map *ring)
 {
-	in->queue = q;
-	in->memory.each.helper.idle = in->session->helpers.helper.idle;
-	in->memory.each.helper.ctx = in->session->helpers.helper.ctx;
-	record_queue_share(q, ring ? shmmap_of(in->memory.memory, ring) : NULL, is_dead, in);
+	struct inject *in = t->inject;
+
+	in->queue = &t->records;
+	in->memory.each.helper.idle = t->helpers.helper.idle;
+	in->memory.each.helper.ctx = t->helpers.helper.ctx;
+	record_queue_share(in->queue, ring ? shmmap_of(in->memory.memory, ring) : NULL, is_dead, in);
 }
 
 /* A process's records come before those about it. */
@@ -405,9 +471,19 @@ static void ask(struct inject *in)
 		note("%d of the processes make no CUDA calls: they connect with the next one", in->resident->processes.waits);
 }
 
-void inject_begin(struct inject *in, const struct bpf_object *obj)
+/* The programs report what they load. */
+void inject_attach(struct session *t)
 {
-	events_open(&in->events, obj, in->queue);
+	session_watch_new(t);
+	t->watching = true;
+	session_attach_named(t);
+}
+
+void inject_begin(struct session *t)
+{
+	struct inject *in = t->inject;
+
+	events_open(&in->events, t->probes.attacher.obj, in->queue);
 	in->peers.peers.user = in->session->traced_user;
 	inject_memory_fix(&in->memory);
 	in->peers.memory[INJECT_SHARED] = in->memory.memory->fd;
@@ -445,17 +521,7 @@ static bool is_seen(void *ctx, unsigned pid)
 	return inject_peers_sees(&in->peers, pid);
 }
 
-bool inject_is_busy(const struct inject *in)
-{
-	return in->resident && resident_is_scanning(in->resident);
-}
-
-int inject_fd(const struct inject *in)
-{
-	return in->peers.epoll;
-}
-
-void inject_serve(struct inject *in)
+static void serve(struct inject *in)
 {
 	bool again;
 
@@ -475,18 +541,34 @@ void inject_serve(struct inject *in)
 		in->looked = clock_ns();
 }
 
-void inject_signal(const struct inject *in, int sig)
+int inject_serve(struct session *t, const struct backend_wait *w)
+{
+	struct inject *in = t->inject;
+	bool busy = in->resident && resident_is_scanning(in->resident);
+	int got = watch_poll(t->probes.watch, in->peers.epoll, w->wake, busy && w->ms > BUSY_MS ? BUSY_MS : w->ms);
+
+	serve(in);
+	return got;
+}
+
+static void signal_peers(const struct inject *in, int sig)
 {
 	inject_peers_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
 }
 
-void inject_end(struct inject *in, int sig)
+void inject_signal(const struct session *t, int sig)
+{
+	signal_peers(t->inject, sig);
+}
+
+/* The probes do nothing any more. */
+static void end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory, in->resident);
 	resident_close(in->resident);
 	in->resident = NULL;
 	if (sig && in->session->command)
-		inject_signal(in, sig);
+		signal_peers(in, sig);
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
 		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,
@@ -497,6 +579,12 @@ void inject_end(struct inject *in, int sig)
 	if (in->events.lost)
 		warning(0, "%lu process%s not followed: too many of them", in->events.lost,
 			in->events.lost == 1 ? " was" : "es were");
+}
+
+void inject_detach(struct session *t, int sig, long ms)
+{
+	end(t->inject, sig);
+	kernel_detach(t, sig, ms);
 }
 
 void inject_free(struct inject *in)

@@ -5,14 +5,12 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
-#include "gpuprobe/gpuprobe_run.h"
 #include "probe/watch.h"
 #include "proc/command.h"
 #include "proc/signals.h"
-#include "session/attach_inject.h"
+#include "session/backend.h"
 #include "session/event_loop.h"
 #include "session/session.h"
-#include "session/session_attach.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
@@ -54,10 +52,7 @@ void event_loop_open(struct event_loop *e, struct session *t)
 	e->queue->ctx = e->ctx;
 	e->queue->syms = t->syms;
 	e->queue->processes = &t->processes;
-	if (t->inject)
-		inject_open_queue(t->inject, e->queue, e->ring);
-	else
-		record_queue_open(e->queue, e->ring);
+	t->backend->open(t, e->ring);
 	signals_catch(t->command);
 }
 
@@ -81,7 +76,8 @@ static void pass_signal(struct event_loop *e)
 		return;
 	if (!e->passed) {
 		process_signalled(&t->processes, false);
-		session_signal(t, sig);
+		if (t->backend->signal)
+			t->backend->signal(t, sig);
 		e->passed = clock_ns();
 	}
 	if (!e->awaits && !t->live && clock_ns() - e->passed >= AWAITS_NS) {
@@ -129,7 +125,7 @@ static bool report_at(struct event_loop *e, unsigned long long *next, long *repo
 {
 	if (!e->interval_ns || clock_ns() < *next || out_is_held_up())
 		return false;
-	if (++*reports == e->count && e->session->gpuprobe)	/* there is more to read: the tool's end is the last */
+	if (++*reports == e->count && e->session->backend->reads_late)
 		return true;
 	if (*reports == e->count)
 		handle_last(e);
@@ -147,8 +143,6 @@ static long poll_ms(const struct event_loop *e, bool last)
 {
 	if (last || record_queue_bytes(e->queue))
 		return 0;
-	if (e->session->inject && inject_is_busy(e->session->inject))
-		return POLL_MS;
 	if (!e->calm_ms || e->session->command || clock_ns() - e->happened < CALM_NS)
 		return POLL_MS;
 	return e->calm_ms;
@@ -157,16 +151,15 @@ static long poll_ms(const struct event_loop *e, bool last)
 /* Waits for events, and handles them.  Records not read in time are lost, and counted. */
 static void handle_events(struct event_loop *e, bool last)
 {
-	bool held = !last && out_is_held_up();
-	struct inject *in = e->session->inject;
-	int records = in ? inject_fd(in) : held ? -1 : record_queue_fd(e->queue);
-	int got = watch_poll(e->session->probes.watch, records, e->calm_ms ? e->wake : -1, poll_ms(e, last));
+	struct backend_wait w = {
+		.records = !last && out_is_held_up() ? -1 : record_queue_fd(e->queue),
+		.wake = e->calm_ms ? e->wake : -1, .ms = poll_ms(e, last), .last = last,
+	};
+	int got = e->session->backend->serve(e->session, &w);
 
 	if (got < 0)
 		die(got, "cannot read records");
-	if (in)
-		inject_serve(in);
-	if (got || (in && record_queue_bytes(e->queue)))	/* programs wake nobody */
+	if (got || record_queue_bytes(e->queue))	/* programs in traced processes wake nobody */
 		e->happened = clock_ns();
 	if (last)
 		handle_last(e);
@@ -189,12 +182,9 @@ int event_loop_run(struct event_loop *e)
 		pass_signal(e);
 		last = signal_caught() || session_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
-		if (!t->gpuprobe) {
-			handle_events(e, last);
-			session_tick(t);
-		} else if (!last) {
-			gpuprobe_serve(t->gpuprobe);
-		}
+		handle_events(e, last);
+		if (t->backend->tick)
+			t->backend->tick(t);
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
 		last = last || report_at(e, &next, &reports);
@@ -203,8 +193,8 @@ int event_loop_run(struct event_loop *e)
 	note_stop(e);
 	if (e->passed && command_killed())
 		process_signalled(&t->processes, true);
-	if (t->gpuprobe)
-		gpuprobe_finish(t->gpuprobe, t->probes.pids[0], signal_caught());
+	if (t->backend->drain)
+		t->backend->drain(t, signal_caught());
 	late = e->lost_then[LOST_LATE];
 	if (e->lost) {
 		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));

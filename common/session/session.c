@@ -18,13 +18,9 @@
 #include "base/failure.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "probe/dso.h"
-#include "probe/exec_stop.h"
-#include "probe/probe_source.h"
 #include "probe/scan.h"
 #include "probe/share.h"
 #include "probe/uprobes.h"
-#include "probe/watch.h"
 #include "proc/command.h"
 #include "proc/privileges.h"
 #include "proc/proc.h"
@@ -366,98 +362,6 @@ void session_scan_new(struct session *t, int pid)
 		p->on_scanned(p->tool, pid);
 }
 
-static void say_missing(const struct watch_event *e, const char *what)
-{
-	warning(0, "process %d: %s: calls until its probes are placed again may be missing",
-		e->head.pid, what);
-}
-
-/* A process of -p is stopped as it begins to execute the program, if possible. */
-static void renew_stopped(struct session *t, const struct watch_event *e)
-{
-	enum exec_stop how = exec_stop(&t->helpers, e->head.pid, e->tid);
-	bool renewed;
-
-	t->renewed_pid = 0;	/* it may have been renewed at an earlier exec */
-	if (how == EXEC_STOP_NONE)
-		return;
-	renewed = uprobes_renew(&t->probes, e->head.pid, false);
-	t->renewed_pid = e->head.pid;
-	t->renewed = proc_identity(e->head.pid);
-	exec_continue(&t->helpers, e->head.pid);
-	if (how == EXEC_STOP_LATE || !renewed)
-		say_missing(e, "another thread than its first has executed a program");
-}
-
-static bool is_renewed(const struct session *t, int pid)
-{
-	struct proc_identity now = proc_identity(pid);
-
-	return t->renewed_pid == pid && (!now.started || proc_identity_is(t->renewed, now));
-}
-
-static void renew(struct session *t, const struct watch_event *e)
-{
-	struct probes *p = &t->probes;
-	bool ends = e->head.kind == WATCH_LEADER_ENDS, renewed;
-
-	if (e->head.kind == WATCH_LEADER_NEW && is_renewed(t, e->head.pid))
-		return;
-	if (e->head.kind == WATCH_LEADER_NEW && !p->tree)
-		say_missing(e, "another thread than its first has executed a program");
-	if (ends && p->attacher.kind == ATTACH_PERF)
-		say_missing(e, "its first thread has ended (--attach perf)");
-	renewed = uprobes_renew(p, e->head.pid, ends);
-	if (ends && p->attacher.kind != ATTACH_PERF && !renewed)
-		say_missing(e, "its first thread has ended");
-}
-
-static bool is_renewal(const struct watch_event *e)
-{
-	return e->head.kind == WATCH_LEADER_ENDS || e->head.kind == WATCH_LEADER_NEW ||
-	       e->head.kind == WATCH_LEADER_SOON;
-}
-
-static void on_watch(void *ctx, const struct watch_event *e)
-{
-	struct session *t = ctx;
-	struct probes *p = &t->probes;
-
-	if (e->head.kind == RECORD_EXIT) {
-		uprobes_detach(p, e->head.pid);
-		return;
-	}
-	if (is_renewal(e) && !p->tree && !uprobes_has_own(p, e->head.pid))
-		return;
-	if (e->head.kind == WATCH_LEADER_SOON) {
-		if (!t->finishing)
-			renew_stopped(t, e);
-		return;
-	}
-	if (t->syms)	/* their stacks are of the mappings of before, perhaps another program's */
-		record_queue_handle_some(&t->records);
-	if (!t->finishing && is_renewal(e))
-		renew(t, e);
-	if (!t->finishing)
-		session_scan_new(t, e->head.pid);
-	watch_continue(p->watch, e);
-}
-
-/* Return true if this new mapping is worth a scan; with -p, all those of the processes are. */
-static bool is_wanted(void *ctx, int pid, const char *path)
-{
-	const struct session *t = ctx;
-	const int *pids = t->probes.pids;
-
-	if (!strcmp(path, "[uprobes]"))		/* mapped at its first breakpoint */
-		return false;
-	syms_changed(t->syms, pid);
-	for (int i = 0; pids && pids[i]; i++)
-		if (pids[i] == pid)
-			return true;
-	return !pids && pid != getpid() && scan_is_cuda(path);
-}
-
 int session_load_error(int err)
 {
 	struct btf *types;
@@ -468,33 +372,6 @@ int session_load_error(int err)
 	err = types ? err : -errno;
 	btf__free(types);
 	return err;
-}
-
-void session_watch(struct session *t)
-{
-	struct probes *p = &t->probes;
-	char *why;
-	int err;
-
-	p->watch = watch_new(&p->attacher, on_watch, t);
-	t->watching = t->inject;	/* the command's programs report what they load */
-	if (t->inject)
-		return;
-	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted, !p->pids && !t->syms);
-	t->watching = !err;
-	p->linkers = t->command && t->watching;
-	if (t->verbose && !t->command && !err)
-		note("new mappings are selected %s", watch_selects(p->watch) ? "in the kernel" : "by the tool");
-	if (!err)
-		return;
-	err = session_load_error(err);
-	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
-		die(err, "cannot watch for new mappings");
-	why = err == -EPERM || err == -EACCES ?
-	      privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS) : xstrdup(strerror(-err));
-	warning(0, "no mmap events (%s): polling for new mappings once a second; earlier calls "
-		"are missed", why);
-	free(why);
 }
 
 void session_tick(struct session *t)

@@ -19,6 +19,7 @@
 #include "session/record_queue.h"
 #include "sym/stack_losses.h"
 
+struct backend;
 struct bpf_object;
 struct gpuprobe;
 struct inject;
@@ -60,6 +61,7 @@ struct session {
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list: what is probed, and what is skipped and why */
+	const struct backend *backend;	/* set by session_choose_backend() */
 	struct inject *inject;	/* with --attach inject, else NULL */
 	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
 	uid_t traced_user;	/* whose processes the command's are; or those that have inject/resident.so */
@@ -192,10 +194,6 @@ void session_device_losses(const struct bpf_object *obj);
 int session_load_error(int err);
 
 /* Following the mappings of the traced processes. */
-
-/* Creates t->probes.watch and makes it report the command, or every process.  Warns if the kernel
- * does not report mappings: then session_tick() polls.  With --attach inject there is nothing to watch. */
-void session_watch(struct session *t);
 
 /* Probes what a watched process has mapped; 0: what any has. */
 void session_scan_new(struct session *t, int pid);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include "abi/slot.h"
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/util.h"
@@ -14,17 +13,12 @@
 #include "cli/row.h"
 #include "elf/elf.h"
 #include "gpuprobe/gpuprobe_run.h"
-#include "inject/inject_command.h"
-#include "inject/resident_search.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
 #include "probe/share.h"
-#include "probe/uprobes.h"
-#include "probe/watch.h"
 #include "proc/command.h"
-#include "proc/pid_ns.h"
-#include "session/attach_inject.h"
+#include "session/backend.h"
 #include "session/preexisting.h"
 #include "session/session.h"
 #include "session/session_attach.h"
@@ -88,108 +82,6 @@ static void probe_list_free(struct probe_list *list)
 		free(list->lines[i].file);
 	free(list->lines);
 	*list = (struct probe_list){ 0 };
-}
-
-/* libbpf looks for BTF in several places. */
-static void check_types(struct failure *f)
-{
-	struct btf *btf = NULL;
-
-	if (!access("/sys/kernel/btf/vmlinux", R_OK))
-		return;
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		failure_set(f, EXIT_FAILURE, 0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
-			    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
-	btf__free(btf);
-}
-
-/* Probes report PIDs of the initial namespace. */
-static void check_pid_ns(struct failure *f)
-{
-	if (!pid_ns_is_initial())
-		failure_set(f, EXIT_FAILURE, 0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run "
-			    "on the host or with docker run --pid=host");
-}
-
-static enum attach_kind choose_kernel(const struct session *t, struct failure *f)
-{
-	enum attach_kind kind = attach_choose(t->attach, f);
-
-	if (!f->text)
-		check_pid_ns(f);
-	if (!f->text)
-		check_types(f);
-	return f->text ? ATTACH_AUTO : kind;
-}
-
-static void inject(struct session *t, char *library)
-{
-	t->inject = xcalloc(1, sizeof(*t->inject));
-	t->inject->session = t;
-	t->helpers.by_name = true;
-	t->inject->library = library;
-	t->probes.attacher.kind = ATTACH_INJECT;
-	bmaps_use_lanes(libbpf_num_possible_cpus() + SLOT_OWN_LANES);
-}
-
-/* Returns true if running processes are to be traced by their resident libraries. */
-static bool choose_resident(struct session *t)
-{
-	struct resident *resident = NULL;
-	char *library = NULL, *why;
-
-	if (t->command || t->lib || t->list || (t->attach && t->attach != ATTACH_INJECT) || (!t->attach && (t->needs_kernel || !t->pid_list)))
-		return false;
-	why = t->pid_list ? inject_pids_refusal(t, &library, &resident) : inject_all_refusal(t, &library, &resident);
-	if (why && t->attach)
-		die(0, "--attach inject: %s", why);
-	if (why && t->verbose)
-		note("not using --attach inject: %s", why);
-	free(why);
-	if (!library)
-		return false;
-	inject(t, library);
-	t->inject->resident = resident;
-	t->traced_user = resident->processes.user;
-	return true;
-}
-
-static void choose(struct session *t)
-{
-	struct failure f = { 0 };
-	char *library = NULL, *why;
-
-	if (choose_resident(t))
-		return;
-	if (t->attach == ATTACH_INJECT && !t->command)
-		usage_error("--attach inject: running processes are traced without --%s", t->lib ? "lib" : "list");
-	if (t->attach != ATTACH_INJECT)
-		t->probes.attacher.kind = choose_kernel(t, &f);
-	if (t->probes.attacher.kind)
-		return;
-	if (t->attach == ATTACH_INJECT || (t->command && !t->attach))
-		why = inject_refusal(t, &library);
-	else
-		failure_die(&f);
-	if (why && t->attach == ATTACH_INJECT)
-		die(0, "--attach inject: %s", why);
-	if (why) {
-		warning(0, "--attach inject is not possible either: %s", why);
-		failure_die(&f);
-	}
-	if (f.text)
-		note("using --attach inject: %s", f.text);
-	free(f.text);
-	inject(t, library);
-}
-
-void session_choose_backend(struct session *t)
-{
-	choose(t);
-	if (t->verbose)
-		note("attaching with %s", attach_name(t->probes.attacher.kind));
-	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
 /* For the command to end after a signal. */
@@ -304,26 +196,17 @@ void session_choose_functions(struct session *t, const struct probe_source *sour
 	t->probes.source = source ?: &cuda_probe_source;
 }
 
-/* Probes the files that are mapped now. */
-static void attach(struct session *t)
+void session_attach_named(struct session *t)
 {
-	struct probes *p = &t->probes;
-
-	session_watch(t);
 	t->helpers.limit = HELPER_START;
 	t->helpers.asked_for = true;
-	if (!t->lib)
-		share_list(p);
 	if (t->lib)
 		attach_lib(t);
+	else
+		share_list(&t->probes);
 	if (t->pid_list)
 		attach_pids(t);
 	t->helpers.asked_for = false;
-	if (!p->pids && !t->inject)
-		scan_all(p);
-	session_die_if_failed(t);
-	if (!t->inject)
-		scan_installed(p);
 	session_die_if_failed(t);
 }
 
@@ -333,8 +216,7 @@ void session_attach(struct session *t)
 
 	set_callbacks(t);
 	progress_begin(&t->progress);
-	if (!t->gpuprobe)
-		attach(t);
+	t->backend->attach(t);
 	t->attached = true;
 	preexisting_begin(&t->processes);
 	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;
@@ -343,12 +225,10 @@ void session_attach(struct session *t)
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
-	if (t->inject)
-		inject_begin(t->inject, p->attacher.obj);
+	if (t->backend->begin)
+		t->backend->begin(t);
 	if (!p->on_dso)
 		note_tracing(t);
-	if (t->gpuprobe)
-		gpuprobe_begin(t->gpuprobe);
 	if (t->command)
 		command_go();
 }
@@ -374,45 +254,8 @@ static void warn_unmatched(const struct session *t)
 	free(text);
 }
 
-void session_signal(const struct session *t, int sig)
+static int gpuprobe_status(const struct session *t, int status, int sig)
 {
-	if (t->gpuprobe)
-		gpuprobe_signal(t->gpuprobe, t->probes.pids[0], sig);
-	if (t->inject)
-		inject_signal(t->inject, sig);
-	if (t->probes.watch)
-		watch_signal(t->probes.watch, sig, command_has_signal());
-}
-
-static void detach(struct session *t, int sig, long ms)
-{
-	struct probes *p = &t->probes;
-	unsigned long long lost;
-
-	t->finishing = true;
-	progress_begin(&t->progress);
-	t->progress.hidden = sig || t->live;
-	watch_detach(p->watch);
-	if (t->inject)
-		inject_end(t->inject, sig);
-	uprobes_end(p, ms);
-	if (sig)
-		watch_signal(p->watch, sig, command_has_signal());
-	lost = watch_lost(p->watch);
-	watch_free(p->watch);
-	p->watch = NULL;
-	dso_free(p);
-	if (lost)
-		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
-			plural(lost));
-}
-
-static int finish_gpuprobe(const struct session *t, int sig)
-{
-	int status;
-
-	gpuprobe_close(t->gpuprobe);
-	status = finish_command(t, sig);
 	if (t->gpuprobe->peers.greeted || status || sig)
 		return status;
 	warning(0, "the command loaded no CUDA images");
@@ -439,11 +282,14 @@ int session_finish(struct session *t, int sig, long ms)
 	const struct probes *p = &t->probes;
 	int status = 0;
 
-	if (t->gpuprobe)
-		return finish_gpuprobe(t, sig);
-	detach(t, sig, ms);
+	t->finishing = true;
+	progress_begin(&t->progress);
+	t->progress.hidden = sig || t->live;
+	t->backend->detach(t, sig, ms);
 	if (t->command)
 		status = finish_command(t, sig);
+	if (t->gpuprobe)
+		return gpuprobe_status(t, status, sig);
 	if (!status && !p->nfiles && p->starved)	/* there was a message */
 		status = EXIT_FAILURE;
 	if (!t->command)

@@ -6,17 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
-#include "base/die.h"
 #include "abi/device.h"
+#include "base/die.h"
 #include "cli/devices.h"
 #include "cli/out.h"
 #include "cli/out_file.h"
 #include "cli/row.h"
+#include "gpuprobe/gpuprobe_run.h"
 #include "pprof/pprof.h"
 #include "pprof/profile.h"
-#include "session/doctor.h"
-#include "gpuprobe/gpuprobe_run.h"
 #include "session/attach_inject.h"
+#include "session/backend.h"
+#include "session/doctor.h"
 #include "session/session_attach.h"
 #include "session/tool.h"
 #include "sym/syms.h"
@@ -41,6 +42,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 	struct gpuprobe_config config;
 
 	tool->session->gpuprobe = tool->gpuprobe;
+	if (tool->gpuprobe)
+		tool->gpuprobe->ctx = tool->ctx;
 	if (command)
 		session_command(tool->session, command);
 	if (tool->session->check)
@@ -81,60 +84,24 @@ static void check_cpus(void)
 		die(0, "cannot read /sys/devices/system/cpu/possible: %s (mount -t sysfs sysfs /sys)", strerror(-cpus));
 }
 
-/* Each map and program takes a descriptor; without one, libbpf reports "Invalid argument" for some. */
-static void check_descriptors(const struct bpf_object *obj)
-{
-	struct bpf_program *p;
-	struct bpf_map *m;
-	int *fds = NULL, n = 0, err = 0;
-
-	bpf_object__for_each_map(m, obj)
-		n++;
-	bpf_object__for_each_program(p, obj)
-		n += bpf_program__autoload(p);
-	fds = xcalloc(n + 1, sizeof(*fds));
-	for (int i = 0; i < n && !err; i++) {
-		fds[i] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-		err = fds[i] < 0 ? errno : 0;
-	}
-	if (err == EMFILE)
-		die(err, "cannot load the BPF programs");
-	for (int i = 0; i < n && fds[i] > 0; i++)
-		close(fds[i]);
-	free(fds);
-}
-
-/* Makes the maps, and where the kernel runs the programs, those. */
-static void make(const struct tool *tool, struct bpf_object_skeleton *skel, unsigned classes)
-{
-	struct session *t = tool->session;
-
-	if (t->inject) {
-		session_choose_functions(t, tool->source, classes);
-		inject_load(t->inject, *skel->obj);
-		return;
-	}
-	check_descriptors(*skel->obj);
-	if (bpf_object__load_skeleton(skel))
-		die(session_load_error(-errno), "cannot load the BPF programs");
-}
-
-static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, unsigned *classes)
+static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 {
 	struct bpf_object_skeleton *skel;
+	unsigned classes;
 
 	if (!opened)
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
 	session_prepare(tool->session, *skel->obj);
-	*classes = tool->classes ? *tool->classes : 0;
+	classes = tool->classes ? *tool->classes : 0;
 	if (tool->devices)
-		*classes = session_device_prepare(tool->session, *skel->obj, *tool->classes);
-	make(tool, skel, *classes);
+		classes = session_device_prepare(tool->session, *skel->obj, *tool->classes);
+	session_choose_functions(tool->session, tool->source, classes);
+	tool->session->backend->load(tool->session, skel);
 	syms_open(tool->session->syms, *skel->obj);
 	if (tool->loaded)
 		tool->loaded(tool->ctx);
-	if (!tool->session->inject && bpf_object__attach_skeleton(skel))
+	if (tool->session->backend->kernel && bpf_object__attach_skeleton(skel))
 		die(errno, "cannot attach to the %s tracepoints", tool->tracepoints ?: "process exit and exec");
 	return skel;
 }
@@ -148,12 +115,6 @@ static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 	events->ring = bpf_object__find_map_by_name(obj, "events");
 	events->lost_by = bpf_object__find_map_by_name(obj, "lost_by");
 	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
-}
-
-static void attach(const struct tool *tool, unsigned classes)
-{
-	session_choose_functions(tool->session, tool->source, classes);
-	session_attach(tool->session);
 }
 
 static int drop_record(void *ctx, void *data, size_t size)
@@ -240,7 +201,6 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	struct event_loop *events = tool->events;
 	struct bpf_object_skeleton *skel = NULL;
 	void *opened = NULL;
-	unsigned classes = 0;
 	FILE *profile;
 	bool list, written;
 	int sig, status;
@@ -251,10 +211,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		return check(tool->session);
 	list = tool->session->list;
 	session_init(tool->session);
-	if (tool->gpuprobe)
-		gpuprobe_open(tool->gpuprobe, tool->session->traced_user, tool->ctx);
-	else
-		session_choose_backend(tool->session);
+	session_choose_backend(tool->session);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	tool->session->stacks = tool->stacks && *tool->stacks;
@@ -263,15 +220,17 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);
-		skel = load(tool, opened, &classes);
+		skel = load(tool, opened);
 		find_maps(events, *skel->obj);
+	} else {
+		session_choose_functions(tool->session, tool->source, tool->classes ? *tool->classes : 0);
 	}
 	session_drop_syms_at_end(tool->session);
 	profile = open_profile(tool);
 	if (list)
 		list_only(tool);
 	event_loop_open(events, tool->session);
-	attach(tool, classes);
+	session_attach(tool->session);
 	if (tool->devices)
 		session_device_begin(tool->session, *skel->obj);
 	sig = list ? event_loop_run(events) : trace(tool);

@@ -2,8 +2,7 @@
 /* The steps of a tool from its command line to its exit status, in an order common to all tools:
  * options, open, load, attach, event loop, detach, losses.  Each tool implements the hooks of struct tool.
  *
- * There are three back ends: the kernel runs the tool's BPF programs; with --attach inject, the processes of the command do
- * (inject.h); and GPU probe tools have no such programs, but probes in kernels (gpuprobe.h). */
+ * How its probes get into programs is the choice of session/backend.h. */
 #ifndef SESSION_TOOL_H
 #define SESSION_TOOL_H
 #include <stdbool.h>

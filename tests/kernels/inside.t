@@ -19,7 +19,7 @@ has() { [ "$(number "$(uname -r)")" -ge "$(number "$(since "$1")")" ]; }
 # lacks KIND: what a tool says of a kernel that has it not
 lacks() {
 	if has perf; then
-		echo "this kernel does not support --attach $1 (Linux 6."
+		echo "this kernel does not support it (Linux 6."
 	else
 		echo "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required"
 	fi

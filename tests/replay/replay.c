@@ -29,6 +29,7 @@
 #include "proc/helper_pool.h"
 #include "proc/process_table.h"
 #include "session/attach_inject.h"
+#include "session/backend.h"
 #include "session/event_loop.h"
 #include "session/session.h"
 #include "shmmap/create.h"
@@ -415,20 +416,22 @@ int __wrap_command_finish(void)
 	return status;
 }
 
-void __real_inject_begin(struct inject *in, const struct bpf_object *obj);
-void __wrap_inject_begin(struct inject *in, const struct bpf_object *obj);
-void __wrap_inject_begin(struct inject *in, const struct bpf_object *obj)
+void __real_inject_begin(struct session *t);
+void __wrap_inject_begin(struct session *t);
+void __wrap_inject_begin(struct session *t)
 {
 	if (!replay.items)
-		__real_inject_begin(in, obj);
+		__real_inject_begin(t);
 }
 
-void __real_inject_end(struct inject *in, int sig);
-void __wrap_inject_end(struct inject *in, int sig);
-void __wrap_inject_end(struct inject *in, int sig)
+void __real_inject_detach(struct session *t, int sig, long ms);
+void __wrap_inject_detach(struct session *t, int sig, long ms);
+void __wrap_inject_detach(struct session *t, int sig, long ms)
 {
-	if (!replay.items)
-		__real_inject_end(in, sig);
+	if (replay.items)
+		kernel_detach(t, sig, ms);
+	else
+		__real_inject_detach(t, sig, ms);
 }
 
 void __real_session_choose_backend(struct session *t);

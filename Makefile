@@ -144,8 +144,8 @@ $(PTXAS): $(PTXAS_O) $(O)/agent/gpuprobe/link.o $(O)/agent/gpuprobe/select.o $(O
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
 	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
 
-$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.c inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out $(EXPORTER),$(TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
-	$(Q)LC_ALL=C awk -f $< $(filter %.c,$^) > $@
+$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out $(EXPORTER),$(TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
+	$(Q)LC_ALL=C awk -f $< $(filter %.c %.h,$^) > $@
 
 # one small object knows the revision, and is compiled again when that is another one
 REVISION := $(shell scripts/revision)

@@ -99,12 +99,12 @@ FNR == 1 {
 	tool = path[1] == "tools" ? path[2] : ""
 	sub(/\.c$/, "", tool)
 	if (tool != "" && !(tool in rows)) { rows[tool] = ""; tools[++ntools] = tool }
-	split("", words); split("", macro); table = ""
+	split("", words); table = ""
 	gsub(/@/, "", objects)	# where another word of "type" goes, of the same file
 }
 /^OUT_WORD\(/ { name = part_of("[(][a-z_]+", 1, 0); words[name] = part_of("\"[a-z_]+\"", 1, 1) }
 /\.type = &[a-z_]+;/ { sub(/@/, ", '" words[part_of("&[a-z_]+", 1, 0)] "'@", objects) }
-/^#define [A-Z]+_FIELDS[ \t]/ { inside = $2; next }
+/^#define [A-Z_]+_FIELDS[ \t]/ { inside = $2; macro[inside] = ""; next }
 inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; next }
 /^static const struct field [a-z_]+\[\] = \{/ {
 	table = part_of("[a-z_]+\\[", 0, 1)
@@ -114,8 +114,9 @@ inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; n
 	next
 }
 table == "" { next }
-/^\t[A-Z]+_FIELDS,?$/ {
+/^\t[A-Z_]+_FIELDS,?$/ {
 	gsub(/[\t,]/, "")
+	if (!($0 in macro)) fail("no " $0 " before it")
 	n = split(macro[$0], line, "\n")
 	for (i = 1; i <= n; i++) { $0 = line[i]; if (/\{ "/) property() }
 	next

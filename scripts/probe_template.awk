@@ -2,22 +2,20 @@
 # Fills a template of new-gpu-probe, which says what stands in one; the caller sets name, at, as and date.
 function fail(msg) { printf "new-gpu-probe: %s\n", msg > "/dev/stderr"; bad = 1; exit 1 }
 
-# What the probe takes down, its unit, the names of counters, and what a line of the tool is about.
-function say(v, unit, counter, what, noun) {
-	value["VALUE"] = v; value["UNIT"] = unit
-	value["COUNTERS"] = counter; value["WHAT"] = what; value["NOUN"] = noun
-}
+# What the probe takes down, its unit, and what a line of the tool is about.
+function say(v, unit, what, noun) { value["VALUE"] = v; value["UNIT"] = unit; value["WHAT"] = what; value["NOUN"] = noun }
 
 BEGIN {
 	has[at]; has[as]
 	if (at == "access" || at == "timed") has["place"]
 	value["NAME"] = name; value["UPPER"] = toupper(name); value["DATE"] = date
-	if (at == "entry") say("lanes", "OUT_UNIT_NONE", "\"warps\", \"threads\"", "show how many threads of warps enter CUDA kernels", "warp")
-	if (at == "exit") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "\"warps\", \"cycles\"", "show how long warps run in CUDA kernels", "warp")
-	if (at == "access") say("lanes * bytes", "OUT_UNIT_BYTES", "\"accesses\", \"requested\"", "show how much memory CUDA kernels access at once", "access")
-	if (at == "timed") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "\"accesses\", \"cycles\"", "show how long CUDA kernels wait for memory", "access")
+	if (at == "entry") say("lanes", "OUT_UNIT_NONE", "show how many threads of warps enter CUDA kernels", "warp")
+	if (at == "exit") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "show how long warps run in CUDA kernels", "warp")
+	if (at == "access") say("lanes * bytes", "OUT_UNIT_BYTES", "show how much memory CUDA kernels access at once", "access")
+	if (at == "timed") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "show how long CUDA kernels wait for memory", "access")
 	value["COUNTER0"] = at ~ /^e/ ? "warps" : "accesses"
 	value["COUNTER1"] = at == "entry" ? "threads" : at == "access" ? "requested" : "cycles"
+	value["HEAD0"] = toupper(value["COUNTER0"]); value["HEAD1"] = toupper(value["COUNTER1"])
 	value["KIND"] = at == "access" || at == "timed" ? "load" : "kernel"
 	# lanes and bytes are exact; cycles are not
 	if (at == "entry" || at == "access") {

@@ -5,15 +5,13 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "cli/row.h"
 #include "cudabounds.ptx.h"
-#include "gpuprobe/gpuprobe_modules.h"
 #include "gpuprobe/gpuprobe_run.h"
 #include "gpuprobe/gpuprobe_view.h"
+#include "gpuprobe/site_row.h"
 #include "ptx/instrument.h"
 #include "session/tool.h"
 #include "sym/demangle.h"
-#include "view/kernel_names.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -48,7 +46,6 @@ struct probe {
 	struct session session;
 	struct event_loop events;
 	struct gpuprobe gpuprobe;
-	struct gpuprobe_modules modules;
 	long examples;
 	struct outside *at;
 	size_t n;
@@ -102,14 +99,14 @@ static void add_record(struct probe *p, struct outside_half *half, const struct 
 	}
 }
 
-/* Reads and frees a module's records (gpu/cudabounds.gpu.c), which are untrusted. */
-static void read_records(struct probe *p, struct gpuprobe_module *module)
+/* Reads a module's records (gpu/cudabounds.gpu.c), which are untrusted. */
+static void read_records(void *ctx, const struct gpuprobe_module *module)
 {
+	struct probe *p = ctx;
 	struct outside_half *half = half_of(p, module);
 
 	for (size_t i = 0; i < module->num_records; i++)
 		add_record(p, half, &module->records[i]);
-	gpuprobe_modules_forget(&p->modules, module);
 }
 
 static void free_outsides(struct probe *p)
@@ -126,34 +123,27 @@ static void free_outsides(struct probe *p)
 enum { CHECKED, OUTSIDE };	/* counters of the probe */
 
 struct line {
-	unsigned long long time, checked, outside, at, bytes, addr, low, size, lanes, block, warp, grid;
-	const char *kernel, *symbol, *file, *kind, *space, *op;
+	struct site_row site;
+	unsigned long long checked, outside, bytes, addr, low, size, lanes, block, warp, grid;
 };
 
 OUT_WORD(site_type, "site");
 OUT_WORD(access_type, "access");
 
 #define AT(f) offsetof(struct line, f)
-#define SITE_FIELDS						\
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* of the access: load, atomic, store or reduce */	\
-	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, generic, ...: see cudamemtime(8) */	\
-	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */	\
-	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */	\
-	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */	\
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */	\
-	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */	\
-	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */	\
-	{ 0 }
 static const struct field site_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &site_type, 0 },	/* a site and its accesses */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "time", NULL, 0, OUT_TIME, AT(site.time) },
 	{ "checked", NULL, 0, OUT_UINT, AT(checked) },	/* accesses of warps */
 	{ "outside", NULL, 0, OUT_UINT, AT(outside) },	/* lanes outside of all allocations */
-	SITE_FIELDS
+	SITE_OP_FIELDS,
+	SITE_PLACE_FIELDS,
+	SITE_KERNEL_FIELDS,
+	{ 0 }
 };
 static const struct field access_fields[] = {
 	{ "type", NULL, 0, &access_type, 0 },	/* an access outside of all allocations */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "time", NULL, 0, OUT_TIME, AT(site.time) },
 	{ "addr", NULL, 0, OUT_PTR, AT(addr) },	/* accessed by a lane */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
 	{ "lanes", NULL, 0, OUT_UINT, AT(lanes) },	/* outside together */
@@ -162,22 +152,16 @@ static const struct field access_fields[] = {
 	{ "grid", NULL, 0, OUT_UINT, AT(grid) },	/* number of the launch */
 	{ "block", NULL, 0, OUT_UINT, AT(block) },	/* number in the grid */
 	{ "warp", NULL, 0, OUT_UINT, AT(warp) },	/* number in the block */
-	SITE_FIELDS
+	SITE_OP_FIELDS,
+	SITE_PLACE_FIELDS,
+	SITE_KERNEL_FIELDS,
+	{ 0 }
 };
 
-static struct line line_of(struct probe *p, const struct site *site)
-{
-	return (struct line){
-		.time = clock_ns(), .kernel = demangle_brief(&p->names, site->kernel), .symbol = site->kernel,
-		.file = site->file, .at = site->file ? site->line : NO_VALUE, .kind = site->kind, .space = site->space,
-		.op = site->op,
-	};
-}
-
-static void site_text(const struct line *l, const struct site *site)
+static void site_text(const struct line *l)
 {
 	printf("%10llu  ", l->outside);
-	gpuprobe_site_where(l->kernel, site);
+	gpuprobe_site_where(l->site.kernel, l->site.site);
 }
 
 static void access_text(const struct outside *o)
@@ -210,15 +194,16 @@ static void access_json(struct line *l, const struct outside *o)
 static void show(struct probe *p, const struct gpuprobe_total *t)
 {
 	const struct site *site = &t->code->sites.site[t->site];
-	struct line l = line_of(p, site);
+	struct line l = {
+		.site = site_row(site, demangle_brief(&p->names, site->kernel), clock_ns()),
+		.checked = t->sum.hist[CHECKED], .outside = t->sum.hist[OUTSIDE],
+	};
 	size_t shown = 0;
 
-	l.checked = t->sum.hist[CHECKED];
-	l.outside = t->sum.hist[OUTSIDE];
 	if (out_is_json())
 		out_row(site_fields, &l);
 	else if (l.outside)
-		site_text(&l, site);
+		site_text(&l);
 	for (size_t i = 0; l.outside && i < p->n && shown < (size_t)p->examples; i++) {
 		const struct outside *o = &p->at[i];
 
@@ -244,17 +229,15 @@ static void report(void *ctx)
 	struct probe *p = ctx;
 	unsigned long long checked = 0, outside = 0;
 	size_t n;
-	struct gpuprobe_total *totals = gpuprobe_totals(&p->modules, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(&p->gpuprobe.modules, by_outside, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		checked += totals[i].sum.hist[CHECKED];
 		outside += totals[i].sum.hist[OUTSIDE];
 	}
-	if (n)
-		qsort(totals, n, sizeof(*totals), by_outside);
 	if (!out_is_json())
 		printf("[%s] %llu access%s of warps checked, %llu of lanes outside of all allocations%s\n%s", out_clock(),
-		       checked, checked == 1 ? "" : "es", outside, p->modules.failure ? ", and others that could not be read" : "",
+		       checked, checked == 1 ? "" : "es", outside, p->gpuprobe.modules.failure ? ", and others that could not be read" : "",
 		       outside ? "     LANES  PLACE\n" : "");
 	for (size_t i = 0; i < n; i++)
 		show(p, &totals[i]);
@@ -274,20 +257,6 @@ static const char *config(void *ctx, struct gpuprobe_config *c)
 	return cudabounds_ptx;
 }
 
-static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
-{
-	struct probe *p = ctx;
-	const char *wrong = gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
-	struct gpuprobe_module *module;
-
-	if (wrong || kind != GPUPROBE_RECORDS)
-		return wrong;
-	module = gpuprobe_modules_find(&p->modules, peer->id, ((const struct gpuprobe_records *)data)->module);
-	if (module)
-		read_records(p, module);
-	return NULL;
-}
-
 static int finish(void *ctx, int sig)
 {
 	struct probe *p = ctx;
@@ -296,8 +265,6 @@ static int finish(void *ctx, int sig)
 	if (p->dropped)
 		warning(0, "%llu accesses left out of the examples", p->dropped);
 	free_outsides(p);
-	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
-	gpuprobe_modules_free(&p->modules);
 	return sig;
 }
 
@@ -306,7 +273,7 @@ int main(int argc, char **argv)
 	struct probe p = {
 		.session = SESSION_INIT,
 		.events = { .report = report, .ctx = &p },
-		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
+		.gpuprobe = { GPUPROBE_INIT, .config = config, .records = read_records },
 		.examples = 3,
 	};
 	const struct opt opts[] = {

@@ -4,14 +4,12 @@
 #include "abi/gpu_variables.h"
 #include "base/clock.h"
 #include "cli/out.h"
-#include "cli/row.h"
-#include "gpuprobe/gpuprobe_modules.h"
 #include "ptx/instrument.h"
 #include "gpuprobe/gpuprobe_run.h"
 #include "session/tool.h"
 #include "sym/demangle.h"
 #include "gpuprobe/gpuprobe_view.h"
-#include "view/kernel_names.h"
+#include "gpuprobe/site_row.h"
 #include "cudacoalesce.ptx.h"
 
 static const struct usage usage = {
@@ -29,7 +27,6 @@ struct probe {
 	struct session session;
 	struct event_loop events;
 	struct gpuprobe gpuprobe;
-	struct gpuprobe_modules modules;
 	long below;		/* percent: only less efficient sites are printed */
 	bool hist;		/* in text, too */
 	struct demangler names;
@@ -38,11 +35,10 @@ struct probe {
 enum { SECTOR = 32, STARS = 40 };
 
 struct line {
+	struct site_row site;
 	const struct gpuprobe_total *total;
-	const struct site *site;
-	unsigned long long time, accesses, requested, moved, at, bytes;
+	unsigned long long accesses, requested, moved;
 	double lines, sectors, efficiency;	/* of an access; percent */
-	const char *kernel, *symbol, *file, *kind, *space, *op;
 	struct out_print hist;
 };
 
@@ -51,7 +47,7 @@ OUT_WORD(row_type, "site");
 #define AT(f) offsetof(struct line, f)
 static const struct field fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "time", NULL, 0, OUT_TIME, AT(site.time) },
 	{ "accesses", NULL, 0, OUT_UINT, AT(accesses) },	/* of groups of lanes */
 	{ "lines", NULL, 0, OUT_REAL, AT(lines) },	/* 128-byte lines per access, on average */
 	{ "sectors", NULL, 0, OUT_REAL, AT(sectors) },	/* 32-byte sectors per access, on average */
@@ -59,15 +55,10 @@ static const struct field fields[] = {	/* for JSON */
 	{ "moved", NULL, 0, OUT_UINT, AT(moved) },	/* bytes: of all sectors */
 	{ "efficiency", NULL, 0, OUT_REAL, AT(efficiency) },	/* percent: requested divided by moved */
 	{ "hist", NULL, 0, OUT_PRINT, AT(hist) },	/* histogram: accesses by lines; from 17 on in pairs */
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* of the access: load, atomic, store, reduce or wait */
-	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
-	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
-	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
-	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
-	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
-	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
+	SITE_OP_FIELDS,
+	{ "bytes", NULL, 0, OUT_UINT, AT(site.bytes) },	/* bytes: per lane */
+	SITE_PLACE_FIELDS,
+	SITE_KERNEL_FIELDS,
 	{ 0 }
 };
 
@@ -108,15 +99,13 @@ static void spread_text(const struct line *l)
 	}
 }
 
+/* Without the name of the kernel. */
 static struct line line_of(const struct gpuprobe_total *t, unsigned long long now)
 {
-	const struct site *site = &t->code->sites.site[t->site];
 	const unsigned long long *n = t->sum.hist;
 	struct line l = {
-		.total = t, .site = site, .time = now, .requested = n[GPU_REQUESTED], .moved = n[GPU_SECTORS] * SECTOR,
-		.at = site->file ? site->line : NO_VALUE, .bytes = site->bytes ? site->bytes : NO_VALUE,
-		.symbol = site->kernel, .file = site->file, .kind = site->kind, .space = site->space, .op = site->op,
-		.efficiency = 100, .hist = { spread_json, t },
+		.site = site_row(&t->code->sites.site[t->site], NULL, now), .total = t, .requested = n[GPU_REQUESTED],
+		.moved = n[GPU_SECTORS] * SECTOR, .efficiency = 100, .hist = { spread_json, t },
 	};
 
 	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
@@ -146,7 +135,7 @@ static int by_waste(const void *a, const void *b)
 static void print_text(struct probe *p, const struct line *l)
 {
 	printf("%10llu %6.1f %8.1f %9.0f%% %10s  ", l->accesses, l->lines, l->sectors, l->efficiency, out_bytes(wasted(l)));
-	gpuprobe_site_where(l->kernel, l->site);
+	gpuprobe_site_where(l->site.kernel, l->site.site);
 	if (p->hist)
 		spread_text(l);
 }
@@ -157,7 +146,7 @@ static void report(void *ctx)
 	struct probe *p = ctx;
 	unsigned long long now = clock_ns();
 	size_t n, shown = 0;
-	struct gpuprobe_total *totals = gpuprobe_totals(&p->modules, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(&p->gpuprobe.modules, NULL, &n);
 	struct line *lines = xcalloc(n + 1, sizeof(*lines));
 
 	for (size_t i = 0; i < n; i++) {
@@ -171,7 +160,7 @@ static void report(void *ctx)
 			puts("  ACCESSES  LINES  SECTORS EFFICIENCY     WASTED  PLACE");
 	}
 	for (size_t i = 0; i < shown; i++) {
-		lines[i].kernel = demangle_brief(&p->names, lines[i].symbol);
+		lines[i].site.kernel = demangle_brief(&p->names, lines[i].site.symbol);
 		if (out_is_json())
 			out_row(fields, &lines[i]);
 		else
@@ -192,20 +181,9 @@ static const char *config(void *ctx, struct gpuprobe_config *c)
 	return cudacoalesce_ptx;
 }
 
-static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
-{
-	struct probe *p = ctx;
-
-	return gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
-}
-
 static int finish(void *ctx, int sig)
 {
-	struct probe *p = ctx;
-
-	report(p);
-	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
-	gpuprobe_modules_free(&p->modules);
+	report(ctx);
 	return sig;
 }
 
@@ -214,7 +192,7 @@ int main(int argc, char **argv)
 	struct probe p = {
 		.session = SESSION_INIT,
 		.events = { .report = report, .ctx = &p },
-		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
+		.gpuprobe = { GPUPROBE_INIT, .config = config },
 		.below = 101,
 	};
 	const struct opt opts[] = {

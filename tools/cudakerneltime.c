@@ -31,7 +31,6 @@ struct kerneltime {
 	struct event_loop events;
 	struct gpuprobe gpuprobe;
 	const char *chrome_path, *csv_path;
-	struct gpuprobe_modules modules;
 	struct run_reader reader;
 	struct run_list list;
 	struct launch_calls calls;
@@ -97,23 +96,19 @@ static void start(void *ctx)
 static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct kerneltime *k = ctx;
-	const struct gpuprobe_records *records = data;
-	struct gpuprobe_module *module;
-	const char *wrong;
 
 	if (kind == GPUPROBE_LAUNCHES && k->report.stacks)
 		return launch_calls_frame(&k->calls, peer->id, peer->pid, data, size);
 	if (kind == GPUPROBE_MODULE && k->report.stacks)	/* early, because it may end soon */
 		syms_refresh(k->calls.syms, peer->pid);
-	wrong = gpuprobe_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
-	if (wrong || kind != GPUPROBE_RECORDS)
-		return wrong;
-	module = gpuprobe_modules_find(&k->modules, peer->id, records->module);
-	if (!module)
-		return NULL;
+	return gpuprobe_frame(&k->gpuprobe, peer, kind, data, size);
+}
+
+static void read_records(void *ctx, const struct gpuprobe_module *module)
+{
+	struct kerneltime *k = ctx;
+
 	run_reader_add(&k->reader, module, module->records, module->num_records);
-	gpuprobe_modules_forget(&k->modules, module);
-	return NULL;
 }
 
 static void report(void *ctx)
@@ -138,8 +133,7 @@ static void warn_rest(struct kerneltime *k)
 	if (k->calls.unmatched)
 		warning(0, "%llu launches without call site: their kernels have not as many calls as launches, as with "
 			"graphs", k->calls.unmatched);
-	runs_warn_unfinished(&k->modules);
-	gpuprobe_notes(&k->modules, k->gpuprobe.peers.peers.n, k->session.verbose);
+	runs_warn_unfinished(&k->gpuprobe.modules);
 }
 
 static int finish(void *ctx, int sig)
@@ -157,7 +151,6 @@ static int finish(void *ctx, int sig)
 	kernel_rows_clear(&k->rows);
 	launch_calls_free(&k->calls);
 	run_list_free(&k->list);
-	gpuprobe_modules_free(&k->modules);
 	syms_free(k->calls.syms);
 	helper_pool_free(&k->helpers);
 	return sig;
@@ -180,7 +173,7 @@ int main(int argc, char **argv)
 {
 	struct kerneltime k = {
 		.session = SESSION_INIT, .events = { .report = report, .ctx = &k },
-		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
+		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame, .records = read_records },
 		.helpers = HELPER_POOL_INIT,
 		.reader = { .run = on_run, .block = on_block, .ctx = &k }, .written = true,
 		.report.names = -1,

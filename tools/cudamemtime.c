@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	struct memtime t = {
 		.measure = {
 			.session = SESSION_INIT, .events = { .report = measure_report, .ctx = &t },
-			.gpuprobe = { GPUPROBE_INIT, .config = measure_config, .frame = measure_frame },
+			.gpuprobe = { GPUPROBE_INIT, .config = measure_config },
 		},
 	};
 	struct measure *m = &t.measure;

@@ -285,7 +285,7 @@ static struct gpuprobe_total *add_code(struct gpuprobe_total *all, size_t n, con
 	return all;
 }
 
-struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t *n)
+struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, gpuprobe_compare *compare, size_t *n)
 {
 	const struct gpuprobe_module *module;
 	struct gpuprobe_total *all = NULL;
@@ -304,6 +304,8 @@ struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t 
 		if (all[i].sum.count)
 			all[kept++] = all[i];
 	*n = kept;
+	if (kept && compare)
+		qsort(all, kept, sizeof(*all), compare);
 	return all;
 }
 

@@ -123,9 +123,10 @@ void gpuprobe_modules_free(struct gpuprobe_modules *m);
 		for (uint32_t i_ = 0; i_ < p_->num_modules; i_++) \
 			if ((module = p_->modules[i_]))
 
-/* Returns all sites with counts, in the order of codes and sites; the caller frees them.  Sites of one kernel need not be
- * adjacent. */
-struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t *n);
+/* Returns all sites with counts, sorted by compare or, if that is NULL, in the order of codes and sites; the caller frees
+ * them.  Sites of one kernel need not be adjacent. */
+typedef int gpuprobe_compare(const void *total, const void *other);
+struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, gpuprobe_compare *compare, size_t *n);
 
 /* Copies a histogram to the rows of base/log2_hist.h. */
 void gpuprobe_sum_rows(const struct gpuprobe_sum *sum, unsigned long long rows[HIST_ROWS]);

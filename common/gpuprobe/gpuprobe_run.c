@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "gpuprobe/gpuprobe_run.h"
+#include "gpuprobe/gpuprobe_view.h"
 #include "proc/command.h"
 #include "proc/installed.h"
 
@@ -94,6 +95,29 @@ char *gpuprobe_kernels(const struct gpuprobe *g, uint32_t *size)
 	return globs;
 }
 
+const char *gpuprobe_frame(struct gpuprobe *g, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
+{
+	const char *wrong = gpuprobe_modules_frame(&g->modules, peer->id, peer->pid, kind, data, size);
+	const struct gpuprobe_records *records = data;
+	struct gpuprobe_module *module;
+
+	if (wrong || kind != GPUPROBE_RECORDS || !g->records)
+		return wrong;
+	module = gpuprobe_modules_find(&g->modules, peer->id, records->module);
+	if (!module)
+		return NULL;
+	g->records(g->ctx, module);
+	gpuprobe_modules_forget(&g->modules, module);
+	return NULL;
+}
+
+static const char *on_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
+{
+	struct gpuprobe *g = ctx;
+
+	return g->frame ? g->frame(g->ctx, peer, kind, data, size) : gpuprobe_frame(g, peer, kind, data, size);
+}
+
 char *gpuprobe_open(struct gpuprobe *g, uid_t user)
 {
 	struct gpuprobe_config config;
@@ -103,8 +127,8 @@ char *gpuprobe_open(struct gpuprobe *g, uid_t user)
 	g->library = beside_find("", "libcudagpuprobe.so", "LD_PRELOAD", " :$", &why);
 	if (!g->library)
 		return why;
-	g->peers.frame = g->frame;
-	g->peers.ctx = g->ctx;
+	g->peers.frame = on_frame;
+	g->peers.ctx = g;
 	g->peers.peers.user = user;
 	gpuprobe_peers_open(&g->peers);
 	gpuprobe_config(g, &config);
@@ -176,6 +200,12 @@ void gpuprobe_finish(struct gpuprobe *g, int pid, int sig)
 		if (ended && !g->peers.peers.n)
 			break;
 	}
+}
+
+void gpuprobe_end(struct gpuprobe *g, bool verbose)
+{
+	gpuprobe_notes(&g->modules, g->peers.peers.n, verbose);
+	gpuprobe_modules_free(&g->modules);
 }
 
 void gpuprobe_close(struct gpuprobe *g)

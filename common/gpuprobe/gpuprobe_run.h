@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include "abi/agent_gpuprobe.h"
 #include "cli/opt.h"
+#include "gpuprobe/gpuprobe_modules.h"
 #include "gpuprobe/gpuprobe_peers.h"
 
 struct gpuprobe {
@@ -15,13 +16,16 @@ struct gpuprobe {
 	bool keep_registers;
 	/* The tool's hooks.  config: fills in the tool's part of *config, after the options have
 	 * filled in theirs: scheme, spaces, ops, limit, flags, probe_size.  Returns the probe's PTX, which must outlive the
-	 * run.  frame: as in struct gpuprobe_peers. */
+	 * run.  frame: as in struct gpuprobe_peers; NULL: gpuprobe_frame().  records: called with a module's new records, which
+	 * are then freed; NULL: all are kept. */
 	void *ctx;		/* for the hooks; set by tool_run(): that of struct tool */
 	const char *(*config)(void *ctx, struct gpuprobe_config *config);
 	const char *(*frame)(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
+	void (*records)(void *ctx, const struct gpuprobe_module *module);
 	/* state.  After the loop, peers.peers.n are processes that still run: what they did since they were last read is
 	 * missing. */
 	struct gpuprobe_peers peers;
+	struct gpuprobe_modules modules;	/* what was measured */
 	char *library;		/* its file */
 };
 
@@ -73,6 +77,9 @@ void gpuprobe_begin(const struct gpuprobe *g);
 /* Handles what processes send, for some milliseconds. */
 void gpuprobe_serve(struct gpuprobe *g);
 
+/* Reads a frame into the modules.  Returns NULL, or what is wrong with it. */
+const char *gpuprobe_frame(struct gpuprobe *g, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
+
 /* Sends the command, whose pid that is, and its processes a signal. */
 void gpuprobe_signal(const struct gpuprobe *g, int pid, int sig);
 
@@ -81,5 +88,8 @@ void gpuprobe_signal(const struct gpuprobe *g, int pid, int sig);
 void gpuprobe_finish(struct gpuprobe *g, int pid, int sig);
 
 void gpuprobe_close(struct gpuprobe *g);
+
+/* tool_run() calls it after struct tool.stop: prints gpuprobe_notes(), and frees the modules. */
+void gpuprobe_end(struct gpuprobe *g, bool verbose);
 
 #endif

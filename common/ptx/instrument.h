@@ -15,7 +15,7 @@
  * location of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
  * is when the function was entered.  Probes run only where the guard of the instruction lets it.
  *
- * scripts/new-gpu-probe writes a tool with a new probe; generated/gpuprobe_site_view.h prints its results.
+ * scripts/new-gpu-probe writes a tool with a new probe; gpuprobe/site_row.h has what its results are printed with.
  * `cudamemtime --list -v` prints registers and spills of a probe.  tests/workloads/lanes.c launches kernels that exit and
  * diverge in known ways; build/tests/bin/gpurun interprets one, and prints the module's variables afterwards. */
 #ifndef PTX_INSTRUMENT_H

@@ -176,6 +176,8 @@ static int trace(const struct tool *tool)
 		sig = tool->stop(tool->ctx, sig);
 	else if (events->report && !events->counted_out)
 		events->report(events->ctx);
+	if (tool->gpuprobe)
+		gpuprobe_end(tool->gpuprobe, tool->session->verbose);
 	return sig;
 }
 

@@ -46,6 +46,12 @@ run $there make -j2 $(printf ' build/%s' $names)
 status 0
 ! grep -qi warning "$tmp/out" "$tmp/err" || no "a warning"
 
+it "a tool is at most 150 lines with its probe"
+for made in $names; do
+	n=$(cat "$src/tools/$made.c" "$src/gpu/$made.gpu.c" | wc -l)
+	[ "$n" -le 150 ] || no "$made: $n"
+done
+
 for made in $names; do
 	it "$made passes its test"
 	run $there O="$src/build" tests/run "tests/$made.t"

@@ -10,14 +10,12 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/out_file.h"
-#include "cli/row.h"
 #include "cudamemtime/files.h"
 #include "cudamemtime/ptx_file.h"
 #include "cudamemtime/rewrite_file.h"
 #include "cudamemtime/site_report.h"
 #include "gpuprobe/gpuprobe_view.h"
-#include "ptx/sites.h"
-#include "view/kernel_names.h"
+#include "gpuprobe/site_row.h"
 
 struct lister {
 	struct rewrite rewrite;
@@ -27,8 +25,8 @@ struct lister {
 };
 
 struct site_line {
-	unsigned long long image, sm, line, bytes;
-	const char *kernel, *symbol, *file, *kind, *space, *op;
+	struct site_row site;
+	unsigned long long image, sm;
 };
 
 OUT_WORD(site_type, "site");
@@ -38,15 +36,10 @@ static const struct field fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &site_type, 0 },	/* a site in a file, with --list */
 	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
 	{ "sm", NULL, 0, OUT_UINT, AT(sm) },	/* that its PTX is for; null: a PTX file */
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
-	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
-	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
-	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
-	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* in that file */
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, atomic, store, reduce, wait, or kernel: warps from entry to exit */
-	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
-	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
+	SITE_KERNEL_FIELDS,
+	SITE_PLACE_FIELDS,
+	SITE_OP_FIELDS,
+	{ "bytes", NULL, 0, OUT_UINT, AT(site.bytes) },	/* bytes: per lane */
 	{ 0 }
 };
 
@@ -54,10 +47,7 @@ static void print(struct lister *l, unsigned sm, const struct site *site, bool f
 {
 	const char *name = kernels_get(l->rewrite.kernels, site->kernel)->name;
 	const struct site_line line = {
-		.image = l->image, .sm = sm ? sm : NO_VALUE, .kernel = name, .symbol = site->kernel,
-		.file = site->file, .line = site->file ? site->line : NO_VALUE, .kind = site->kind,
-		.space = strcmp(site->space, "-") ? site->space : NULL, .op = site->op,
-		.bytes = site->bytes ? site->bytes : NO_VALUE,
+		.site = site_row(site, name, 0), .image = l->image, .sm = sm ? sm : OUT_NONE,
 	};
 
 	if (out_is_json()) {

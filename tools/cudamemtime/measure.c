@@ -7,7 +7,6 @@
 #include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
 #include "cudamemtime/measure.h"
-#include "gpuprobe/gpuprobe_view.h"
 #include "memtime_hist.ptx.h"
 #include "memtime_stage.ptx.h"
 #include "memtime_trace.ptx.h"
@@ -121,24 +120,17 @@ void measure_start(void *ctx)
 		chrome_open(&m->timeline, m->chrome);
 }
 
-const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
-{
-	struct measure *m = ctx;
-
-	return gpuprobe_modules_frame(&m->modules, peer->id, peer->pid, kind, data, size);
-}
-
 void measure_report(void *ctx)
 {
 	struct measure *m = ctx;
 
-	site_report(&m->modules, &m->kernels);
+	site_report(&m->gpuprobe.modules, &m->kernels);
 }
 
 static void write_records(struct measure *m)
 {
 	size_t n;
-	struct gpu_access *accesses = gpu_accesses(&m->modules, &n);
+	struct gpu_access *accesses = gpu_accesses(&m->gpuprobe.modules, &n);
 
 	if (m->csv)
 		m->failed |= !csv_write(m->csv_file, m->csv, accesses, n, &m->kernels);
@@ -155,15 +147,13 @@ int measure_stop(void *ctx, int sig)
 
 	if (wants_records(m)) {
 		write_records(m);
-		gpu_accesses_count(&m->modules);
+		gpu_accesses_count(&m->gpuprobe.modules);
 	}
-	site_report(&m->modules, &m->kernels);
-	gpuprobe_notes(&m->modules, m->gpuprobe.peers.peers.n, m->session.verbose);
+	site_report(&m->gpuprobe.modules, &m->kernels);
 	return sig;
 }
 
 void measure_free(struct measure *m)
 {
-	gpuprobe_modules_free(&m->modules);
 	kernels_free(&m->kernels);
 }

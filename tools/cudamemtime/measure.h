@@ -3,7 +3,6 @@
 #ifndef CUDAMEMTIME_MEASURE_H
 #define CUDAMEMTIME_MEASURE_H
 #include "cudamemtime/site_report.h"
-#include "gpuprobe/gpuprobe_modules.h"
 #include "gpuprobe/gpuprobe_run.h"
 #include "session/tool.h"
 #include "view/chrome.h"
@@ -23,7 +22,6 @@ struct measure {
 	long records;		/* of a group; 0: not given */
 	bool stage;
 	/* state */
-	struct gpuprobe_modules modules;
 	struct kernels kernels;
 	FILE *csv_file;
 	struct chrome timeline;
@@ -36,7 +34,6 @@ void measure_check(struct measure *m);
 /* The hooks; ctx is a struct measure *. */
 const char *measure_config(void *ctx, struct gpuprobe_config *config);
 void measure_start(void *ctx);
-const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
 void measure_report(void *ctx);
 int measure_stop(void *ctx, int sig);
 

@@ -4,13 +4,10 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/util.h"
-#include "cli/hist.h"
 #include "cli/out.h"
-#include "cli/row.h"
 #include "cudamemtime/site_report.h"
-#include "gpuprobe/gpuprobe_modules.h"
 #include "gpuprobe/gpuprobe_view.h"
-#include "view/kernel_names.h"
+#include "gpuprobe/site_row.h"
 
 /* Bytes of demangled names: 60 bytes of a mangled name can become 4,000. */
 enum { NAMES_MAX = 64 << 20 };
@@ -77,102 +74,72 @@ void kernels_free(struct kernels *all)
 
 /* A site with its histogram, as text and JSON. */
 
-struct site_row {
-	unsigned long long time;
-	const struct site *site;
-	const char *kernel, *symbol, *file, *kind, *space, *op;
-	unsigned long long line, bytes, count, cycles, ns;
-	struct hist_spread spread;
-	unsigned long long rows[HIST_ROWS];
-	const unsigned long long *hist;		/* = rows */
+struct line {
+	struct site_row site;
+	struct site_hist hist;		/* cycles */
+	unsigned long long ns;		/* OUT_NONE: unknown */
 };
 
 OUT_WORD(row_type, "site");
 
-#define AT(f) offsetof(struct site_row, f)
+#define AT(f) offsetof(struct line, f)
 static const struct field fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
-	{ "short", NULL, 0, OUT_SHORT, AT(kernel) },	/* its short name, for reading */
-	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
-	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
-	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* in that file */
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, atomic, store, reduce, wait, or kernel: warps from entry to exit */
-	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
-	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
-	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* accesses measured */
-	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },	/* cycles: total */
+	{ "time", NULL, 0, OUT_TIME, AT(site.time) },
+	SITE_KERNEL_FIELDS,
+	SITE_PLACE_FIELDS,
+	SITE_OP_FIELDS,
+	{ "bytes", NULL, 0, OUT_UINT, AT(site.bytes) },	/* bytes: per lane */
+	{ "count", NULL, 0, OUT_UINT, AT(hist.totals.count) },	/* accesses measured */
+	{ "cycles", NULL, 0, OUT_UINT, AT(hist.totals.total) },	/* cycles: total */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(ns) },	/* ns: the same; null if the clock rate is unknown */
-	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* cycles: shortest */
-	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* cycles: median */
-	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* cycles: 95th percentile */
-	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },	/* cycles: 99th percentile */
-	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* cycles: longest */
-	{ "hist", NULL, 0, OUT_ROWS, AT(hist) },	/* cycles: accesses by time */
+	{ "min", NULL, 0, OUT_UINT, AT(hist.totals.spread.min) },	/* cycles: shortest */
+	{ "p50", NULL, 0, OUT_UINT, AT(hist.totals.spread.p50) },	/* cycles: median */
+	{ "p95", NULL, 0, OUT_UINT, AT(hist.totals.spread.p95) },	/* cycles: 95th percentile */
+	{ "p99", NULL, 0, OUT_UINT, AT(hist.totals.spread.p99) },	/* cycles: 99th percentile */
+	{ "max", NULL, 0, OUT_UINT, AT(hist.totals.spread.max) },	/* cycles: longest */
+	{ "hist", NULL, 0, OUT_ROWS, AT(hist.hist) },	/* cycles: accesses by time */
 	{ 0 }
 };
-
-static void site_row(struct site_row *row, const struct gpuprobe_total *total, const struct kernel *kernel,
-	      unsigned long long time)
-{
-	const struct site *site = &total->code->sites.site[total->site];
-
-	*row = (struct site_row){
-		.time = time, .site = site, .kernel = kernel->name, .symbol = kernel->symbol,
-		.file = site->file, .line = site->file ? site->line : NO_VALUE, .kind = site->kind,
-		.space = strcmp(site->space, "-") ? site->space : NULL, .op = site->op,
-		.bytes = site->bytes ? site->bytes : NO_VALUE, .count = total->sum.count,
-		.cycles = total->sum.sum, .ns = total->ns < 0 ? NO_VALUE : (unsigned long long)total->ns,
-	};
-	gpuprobe_sum_rows(&total->sum, row->rows);
-	row->spread = hist_rows_spread(row->rows, total->sum.min, total->sum.max);
-	row->hist = row->rows;
-}
-
-static void head(const struct site_row *r)
-{
-	fputs("  ", stdout);
-	if (strcmp(r->kind, "kernel")) {
-		gpuprobe_site_op(r->site);
-		fputs(", ", stdout);
-	} else {
-		fputs("warps from entry to exit, ", stdout);
-	}
-	gpuprobe_site_place(stdout, r->site);
-	printf(": %.1f cycles", (double)r->cycles / r->count);
-	if (r->ns != NO_VALUE)
-		printf(" (%s)", out_ns((double)r->ns / r->count + .5));
-	puts(" on average");
-}
-
-/* Prints it; in text after the kernel's name if it is the first of it. */
-static void site_row_print(const struct site_row *r, bool first)
-{
-	const struct hist_totals table = { r->count, r->cycles, r->spread };
-
-	if (out_is_json()) {
-		out_row(fields, r);
-		return;
-	}
-	if (first) {
-		escape_text(stdout, r->kernel);
-		putchar('\n');
-	}
-	head(r);
-	hist_table(&table, OUT_UNIT_CYCLES);
-	hist_rows_text(r->rows, OUT_UNIT_CYCLES);
-	putchar('\n');
-	out_line_end();
-}
-
-/* Prints what sites counted: a histogram each, kernels with the most cycles first, and in them sites. */
 
 static bool is_kernel(const struct site *site)
 {
 	return !strcmp(site->kind, "kernel");
 }
+
+static void head(const struct line *l)
+{
+	const struct hist_totals *t = &l->hist.totals;
+
+	fputs("  ", stdout);
+	if (is_kernel(l->site.site))
+		fputs("warps from entry to exit", stdout);
+	else
+		gpuprobe_site_op(l->site.site);
+	fputs(", ", stdout);
+	gpuprobe_site_place(stdout, l->site.site);
+	printf(": %.1f cycles", (double)t->total / t->count);
+	if (l->ns != OUT_NONE)
+		printf(" (%s)", out_ns((double)l->ns / t->count + .5));
+	puts(" on average");
+}
+
+/* Prints it; in text after the kernel's name if it is the first of it. */
+static void print(const struct line *l, bool first)
+{
+	if (out_is_json()) {
+		out_row(fields, l);
+		return;
+	}
+	if (first) {
+		escape_text(stdout, l->site.kernel);
+		putchar('\n');
+	}
+	head(l);
+	site_hist_text(&l->hist, OUT_UNIT_CYCLES);
+}
+
+/* Prints what sites counted: a histogram each, kernels with the most cycles first, and in them sites. */
 
 struct ranked {
 	const struct gpuprobe_total *total;
@@ -221,16 +188,19 @@ void site_report(const struct gpuprobe_modules *m, struct kernels *kernels)
 {
 	unsigned long long now = clock_ns();
 	size_t n;
-	struct gpuprobe_total *totals = gpuprobe_totals(m, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(m, NULL, &n);
 	struct ranked *all = rank(totals, n, kernels);
 
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no accesses measured");
 	for (size_t i = 0; i < n; i++) {
-		struct site_row row;
+		struct line l = {
+			.site = site_row(all[i].site, all[i].kernel->name, now),
+			.ns = all[i].total->ns < 0 ? OUT_NONE : (unsigned long long)all[i].total->ns,
+		};
 
-		site_row(&row, all[i].total, all[i].kernel, now);
-		site_row_print(&row, !i || all[i].kernel != all[i - 1].kernel);
+		site_hist(&l.hist, all[i].total);
+		print(&l, !i || all[i].kernel != all[i - 1].kernel);
 	}
 	free(all);
 	free(totals);

@@ -377,9 +377,15 @@ static __always_inline bool is_failure(const struct trace_function *fn, __u32 re
 	return fn->flags & TRACE_ERROR && ret && ret != fn->pending;
 }
 
-/* Sends a frame's record, of kind what; sp: the stack pointer at its entry. */
-APART void send(void *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, __u64 sp,
-		enum trace_what what, __u64 ret, bool stack)
+struct sent {
+	enum trace_what what;
+	bool stack;
+	__u64 sp;		/* of TRACE_ENTER: the stack pointer at the entry; else 0 */
+	__u64 ret;
+};
+
+/* Sends a frame's record. */
+APART void send(void *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, const struct sent *s)
 {
 	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
 					       BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -394,24 +400,24 @@ APART void send(void *ctx, struct thread *t, const struct trace_function *fn, co
 	}
 	e->time = bpf_ktime_get_ns();
 	e->start = f->start;
-	e->ret = ret;
+	e->ret = s->ret;
 	e->head.pid = ids >> 32;
-	e->head.kind = what;
+	e->head.kind = s->what;
 	e->tid = ids;
 	e->id = fn->id;
 	e->device = f->device;
 	e->depth = f->depth;
 	e->part = f->part;
 	e->inner = trace_held && f->held & INNER;
-	e->captured = f->captured && !(what == TRACE_CALL && is_failure(fn, ret));
+	e->captured = f->captured && !(s->what == TRACE_CALL && is_failure(fn, s->ret));
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
 	thread_comm(e->comm);
 	for (__u32 i = 0; i < TRACE_WORDS; i++)
 		d->body[i] = f->words[i];
-	at = what == TRACE_UNFINISHED ? e->words :	/* its memory is gone */
-	     read_all(d, fn, f, what == TRACE_CALL && !is_failure(fn, ret));
+	at = s->what == TRACE_UNFINISHED ? e->words :	/* its memory is gone */
+	     read_all(d, fn, f, s->what == TRACE_CALL && !is_failure(fn, s->ret));
 	at = bounded(at, BODY_MAX - STACK_FRAMES);
-	e->head.frames = stack ? stack_take(ctx, &d->body[at], what == TRACE_ENTER ? sp : 0) : 0;
+	e->head.frames = s->stack ? stack_take(ctx, &d->body[at], s->sp) : 0;
 	size = bounded(sizeof(*e) + (at + e->head.frames) * 8, sizeof(*e) + sizeof(d->body));
 	if (process_known(t, e->head.pid, &first))
 		records_send(e, size, first);
@@ -526,8 +532,8 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 		f->device = device_of(ctx, t, f, fn) ?: f->device;
 	write_ordered(&f->start, bpf_ktime_get_ns());	/* trace_inflight() reads it first */
 	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(f))
-		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
-		     trace_no_returns && trace_stacks);
+		send(ctx, t, fn, f, &(struct sent){
+			.what = TRACE_ENTER, .stack = trace_no_returns && trace_stacks, .sp = PT_REGS_SP(ctx) });
 	if (trace_no_returns)
 		t->data.frames.used = 0;
 	frames_show(t, f);
@@ -573,7 +579,7 @@ APART void leave_call(struct pt_regs *ctx, struct thread *t, const struct trace_
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
 		return;
 	if (is_sent(fn, f))
-		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+		send(ctx, t, fn, f, &(struct sent){ .what = TRACE_CALL, .stack = trace_stacks, .ret = PT_REGS_RC(ctx) });
 }
 
 static __always_inline void leave(struct pt_regs *ctx)
@@ -668,7 +674,7 @@ SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 		if (fn && is_counted(t))
 			count_call(fn, f, false);
 		else if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_sent(fn, f))
-			send(ctx, t, fn, f, 0, TRACE_UNFINISHED, 0, false);
+			send(ctx, t, fn, f, &(struct sent){ .what = TRACE_UNFINISHED });
 	}
 	process_exited();
 	return 0;

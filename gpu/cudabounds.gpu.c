@@ -95,7 +95,8 @@ static inline void write_outside(gpu_u32 site, gpu_u64 addr, gpu_u32 value, gpu_
 	gpu_u64 first = gpu_reserve(group, 2);
 
 	gpu_write(group, first, addr, value, site, gpu_warp() | gpu_warpid() << 16);
-	gpu_write_of(group, first + 1, low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32));
+	gpu_write_of(group, first + 1, (struct gpu_written){
+		low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32) });
 }
 
 /* Called by the lanes before an access; addr is generic and differs between them, bytes is the size of each lane's access. */

@@ -55,7 +55,8 @@ void gpu_entry(gpu_u32 site)
 /* Two of a launch's eight numbers. */
 static inline void write_part(gpu_u32 group, gpu_u64 first, gpu_u32 part, gpu_u32 site, gpu_u64 time, gpu_u64 other)
 {
-	gpu_write_of(group, first + part, time, GPU_LAUNCH + part, site, (gpu_u32)other, (gpu_u32)(other >> 32));
+	gpu_write_of(group, first + part, (struct gpu_written){
+		time, GPU_LAUNCH + part, site, (gpu_u32)other, (gpu_u32)(other >> 32) });
 }
 
 static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)

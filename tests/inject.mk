@@ -31,7 +31,7 @@ $(T_LIB)/libinject-%.so: $(T_DIR)/workloads/inject_%.c $(T_CUDART) | $(T_LIB)
 
 # what the tool's own process may call
 $(T_LIB)/each-calls.so: $(T_DIR)/unit/each_calls.c | $(T_LIB) $(T_OBJ)/workloads
-	$(Q)$(CC) $(T_CFLAGS) -fPIC -shared -MF $(T_OBJ)/workloads/each_calls.d -o $@ $< $(TEST_LDFLAGS)
+	$(Q)$(CC) $(T_CFLAGS) -iquote common -fPIC -shared -MF $(T_OBJ)/workloads/each_calls.d -o $@ $< $(TEST_LDFLAGS)
 
 # a runtime that looks at registers, and who calls it
 $(T_ECHO): arch/$(ARCH)/tests/inject_echo.S

@@ -446,8 +446,10 @@ static struct hangs look(struct watch *w, bool stacks)
 {
 	w->inflight.stacks = stacks;
 	inflight_collect(&w->inflight);
-	return hangs_look(&w->communicators, &w->completion, &w->inflight, w->ended, w->nended < ENDED ? w->nended : ENDED,
-			  w->inflight.now, w->stall_ns ?: STILL_NS);
+	return hangs_look(&(struct hang_sources){
+		.communicators = &w->communicators, .completion = &w->completion, .inflight = &w->inflight,
+		.ended = w->ended, .nended = w->nended < ENDED ? w->nended : ENDED,
+	}, w->stall_ns ?: STILL_NS);
 }
 
 static bool some_is_new(const struct watch *w, const struct hangs *h)

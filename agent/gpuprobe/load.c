@@ -119,8 +119,10 @@ static void remember(struct gpuprobe *state, const struct loading *how, void *ha
 		link_queue(&state->link, GPUPROBE_IMAGE, &image->report, sizeof(image->report), image->text, image->text_size);
 	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
 		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
-		m = modules_add(&state->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
-				image->num_hashes, image->data);
+		m = modules_add(&state->modules, &(struct module){
+			.handle = handle, .kind = how->kind, .context = how->kind == MODULE ? c : NULL,
+			.hashes = hashes, .num_hashes = image->num_hashes, .image = image->data,
+		});
 	}
 	if (m) {
 		hashes = NULL;

@@ -110,19 +110,13 @@ struct module *modules_find(struct modules *modules, const void *handle, enum mo
 	return m;
 }
 
-struct module *modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
-			   uint32_t *hashes, unsigned num_hashes, void *image)
+struct module *modules_add(struct modules *modules, const struct module *like)
 {
-	struct module *m = calloc(1, sizeof(*m));
+	struct module *m = malloc(sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->handle = handle;
-	m->kind = kind;
-	m->context = context;
-	m->hashes = hashes;
-	m->num_hashes = num_hashes;
-	m->image = image;
+	*m = *like;
 	m->next = modules->first;
 	modules->first = m;
 	return m;

@@ -108,9 +108,8 @@ struct context *modules_context(struct modules *modules, CUcontext ctx, CUdevice
 /* Returns the module of a handle, or NULL. */
 struct module *modules_find(struct modules *modules, const void *handle, enum module_kind kind);
 
-/* Adds one and returns it; it owns hashes and image from then on.  Returns NULL if out of memory: it owns nothing. */
-struct module *modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
-			   uint32_t *hashes, unsigned num_hashes, void *image);
+/* Adds a copy and returns it; it owns hashes and image from then on.  Returns NULL if out of memory: it owns nothing. */
+struct module *modules_add(struct modules *modules, const struct module *like);
 
 /* Record the hashes of PTX passed to the linker; return true if all of these were recorded. */
 void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n);

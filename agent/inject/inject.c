@@ -45,10 +45,9 @@ EXPORTED unsigned la_objclose(uintptr_t *cookie)
 /* ---- for the tool: a helper process of its own loads this library, too, and runs programs for threads whose elements are in
  * the memory.  Nothing is bound there. */
 
-/* Runs a program for each thread of the process, 0: of all, or for one of them, if tid is not 0.  Returns -1 if there is no such
- * program, or no memory. */
+/* Runs a program for each wanted thread.  Returns -1 if there is no such program, or no memory. */
 EXPORTED
-int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct inject_each_call *each);
+int inject_run(const struct inject_run *r, struct inject_each_call *each);
 
 static bool is_wanted(const struct inject_thread *t, __u32 pid, __u32 tid)
 {
@@ -57,19 +56,21 @@ static bool is_wanted(const struct inject_thread *t, __u32 pid, __u32 tid)
 	return is && !(is & INJECT_OF_PROCESS) && (!pid || t->pid == pid) && (!tid || is == tid);
 }
 
-int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct inject_each_call *each)
+int inject_run(const struct inject_run *r, struct inject_each_call *each)
 {
-	program_fn *run = program_find(name);
-	const int memories[INJECT_MEMORIES] = { [INJECT_SHARED] = memory, [INJECT_READ] = memory, [INJECT_FIXED] = fixed };
+	program_fn *run = program_find(r->program);
+	const int memories[INJECT_MEMORIES] = {
+		[INJECT_SHARED] = r->memory, [INJECT_READ] = r->memory, [INJECT_FIXED] = r->fixed,
+	};
 	static char rest[INJECT_REST] __attribute__((aligned(8)));
 	struct shmmap *s = &injected.shm;
 
-	if (!run || (!s->base && !memory_map(&injected, memories, bytes)))
+	if (!run || (!s->base && !memory_map(&injected, memories, r->bytes)))
 		return -1;
 	for (__u32 i = 0; i < s->head->threads_used && i < INJECT_THREADS; i++) {
 		struct inject_thread *t = &s->threads[i];
 
-		if (!is_wanted(t, pid, tid))
+		if (!is_wanted(t, r->pid, r->tid))
 			continue;
 		inject_now = (struct inject_now){
 			.shm = s, .thread = t, .own = rest + sizeof(rest), .other = true,

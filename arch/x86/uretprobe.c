@@ -75,14 +75,17 @@ static _Noreturn void child(int ready)
 static int probe(int pid)
 {
 	struct place place = { .addr = (unsigned long)probed };
-	int prog = attach_empty_program(TRACE_UPROBE_MULTI), link;
+	struct uprobe_multi u = {
+		.prog = attach_empty_program(TRACE_UPROBE_MULTI), .type = TRACE_UPROBE_MULTI,
+		.path = "/proc/self/exe", .pid = pid, .returns = true, .offsets = &place.offset, .n = 1,
+	};
+	int link;
 
-	if (prog < 0)
+	if (u.prog < 0)
 		return -1;
 	proc_mappings(getpid(), find, &place);
-	link = !place.offset ? -1 : uprobe_multi_link(prog, TRACE_UPROBE_MULTI, "/proc/self/exe",
-						      &place.offset, NULL, NULL, 1, pid, true);
-	close(prog);
+	link = place.offset ? uprobe_multi_link(&u) : -1;
+	close(u.prog);
 	return link;
 }
 

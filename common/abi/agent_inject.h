@@ -65,6 +65,14 @@ struct inject_function {
 /* In the tid of an element whose thread has ended: its elements are still to be freed. */
 #define INJECT_LEFT 0x40000000u
 
+/* For inject_run(), which the tool's helper process calls in the library: a program for each thread. */
+struct inject_run {
+	int memory, fixed;	/* descriptors: of the memory, and of the part that is not written */
+	__u64 bytes;		/* its size */
+	const char *program;
+	__u32 pid, tid;		/* those of this process, or this thread; 0: of all */
+};
+
 /* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
  * thread itself while state is its own, except the tool, which frees those of processes that have ended. */
 struct inject_thread {

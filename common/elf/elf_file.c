@@ -196,49 +196,51 @@ struct visitor {
 	int type;
 	bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym);
 	void *ctx;
+	const char *strings;	/* the names, or NULL */
+	size_t size;		/* of these, bytes */
+	size_t left;		/* names may share bytes; a file in which they do so excessively is built to keep us busy
+				 * reading them: what may still be read */
+	bool done;		/* fn returned false */
 };
 
-/* Names may share bytes; a file in which they do so excessively is built to keep us busy reading
- * them.  *left is what may still be read of them.  Sets *done if fn returned false. */
-static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size_t n,
-			 const char *strings, size_t size, size_t *left, bool *done)
+static const char *visit(struct visitor *v, const Elf64_Sym *symbols, size_t n)
 {
-	for (size_t i = 0; i < n && !*done; i++) {
+	for (size_t i = 0; i < n && !v->done; i++) {
 		const Elf64_Sym *sym = &symbols[i];
 		size_t len;
 
 		if (ELF64_ST_TYPE(sym->st_info) != v->type || sym->st_shndx == SHN_UNDEF ||
-		    sym->st_name >= size)
+		    sym->st_name >= v->size)
 			continue;
-		if (!strings) {
-			*done = !v->fn(v->ctx, NULL, sym);
+		if (!v->strings) {
+			v->done = !v->fn(v->ctx, NULL, sym);
 			continue;
 		}
-		len = strlen(strings + sym->st_name);
-		if (len > *left)
+		len = strlen(v->strings + sym->st_name);
+		if (len > v->left)
 			return "symbol names too long";
-		*left -= len;
-		*done = len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym);
+		v->left -= len;
+		v->done = len <= MAX_NAME && !v->fn(v->ctx, v->strings + sym->st_name, sym);
 	}
 	return NULL;
 }
 
 /* Reads the table in pieces: with its names it may be larger than what a helper may allocate.  In small ones: memory that a
  * new helper uses for the first time takes longer than to read it. */
-static const char *visit_table(const struct elf_file *f, const Elf64_Shdr *table, const char *strings,
-			       size_t size, const struct visitor *v)
+static const char *visit_table(const struct elf_file *f, const Elf64_Shdr *table, struct visitor *v)
 {
-	size_t n = table->sh_size / sizeof(Elf64_Sym), left = size + n * AVERAGE_NAME;
+	size_t n = table->sh_size / sizeof(Elf64_Sym);
 	const char *error = NULL;
-	bool done = false;
 
-	for (size_t from = 0, piece; from < n && !error && !done; from += piece) {
+	v->left = v->size + n * AVERAGE_NAME;
+	v->done = false;
+	for (size_t from = 0, piece; from < n && !error && !v->done; from += piece) {
 		Elf64_Sym *symbols;
 
 		piece = n - from < PIECE ? n - from : PIECE;
 		symbols = elf_bytes_part(&f->bytes, table->sh_offset + from * sizeof(*symbols),
 					 piece * sizeof(*symbols));
-		error = symbols ? visit(v, symbols, piece, strings, size, &left, &done) : INVALID;
+		error = symbols ? visit(v, symbols, piece) : INVALID;
 		free(symbols);
 	}
 	return error;
@@ -252,14 +254,16 @@ static const Elf64_Shdr *string_table(const struct elf_file *f, size_t section)
 	return s && s->sh_type == SHT_STRTAB && !(s->sh_flags & SHF_COMPRESSED) ? s : NULL;
 }
 
-static const char *read_without_names(struct elf_file *f, const Elf64_Shdr *table, const struct visitor *v)
+static const char *read_without_names(struct elf_file *f, const Elf64_Shdr *table, struct visitor *v)
 {
 	const Elf64_Shdr *strings = string_table(f, table->sh_link);
 
 	if (!strings)
 		return INVALID;
 	f->names_at = strings->sh_offset;
-	return visit_table(f, table, NULL, strings->sh_size, v);
+	v->strings = NULL;
+	v->size = strings->sh_size;
+	return visit_table(f, table, v);
 }
 
 bool elf_file_has_many_names(const struct elf_file *f)
@@ -275,10 +279,8 @@ bool elf_file_has_many_names(const struct elf_file *f)
 }
 
 static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
-			      const struct visitor *v)
+			      struct visitor *v)
 {
-	size_t size = 0;
-
 	if (table->sh_size < sizeof(Elf64_Sym))
 		return NULL;
 	if (table->sh_size > ELF_MAX_PART)
@@ -287,15 +289,16 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 		return INVALID;
 	if (f->lazy_names)
 		return read_without_names(f, table, v);
-	*strings = elf_file_strings(f, table->sh_link, &size);
-	return *strings ? visit_table(f, table, *strings, size, v) : INVALID;
+	*strings = elf_file_strings(f, table->sh_link, &v->size);
+	v->strings = *strings;
+	return *strings ? visit_table(f, table, v) : INVALID;
 }
 
 const char *elf_file_symbols(struct elf_file *f, int type,
 			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
 			     void *ctx)
 {
-	const struct visitor v = { type, fn, ctx };
+	struct visitor v = { .type = type, .fn = fn, .ctx = ctx };
 	const char *error = NULL, *wrong;
 
 	for (int i = 0; i < 2 - f->exports_only; i++) {

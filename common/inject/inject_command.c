@@ -149,7 +149,8 @@ static char *ask_refusal(struct helper_pool *l, const char *path, uid_t user)
 
 	r->user = user;
 	strcpy(r->path, path);
-	if (!helper_call(l, 0, path, find_refusal, r, size, -1, &a) && a.size)
+	if (!helper_call(l, &(struct helper_request){
+			0, path, find_refusal, r, size, .fd = -1 }, &a) && a.size)
 		why = xstrdup(a.bytes);
 	helper_drop(&a);
 	free(r);

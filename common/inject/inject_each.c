@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "abi/agent_inject.h"
 #include "base/die.h"
 #include "inject/inject_each.h"
 #include "proc/confine.h"
@@ -67,7 +68,10 @@ static void run(struct helper_job *job)
 		e->run = begin(e);
 	e->confined = true;
 	if (e->run)
-		e->run(m->fd, m->fixed, m->shm.bytes, r->program, r->pid, r->tid, &each);
+		e->run(&(struct inject_run){
+			.memory = m->fd, .fixed = m->fixed, .bytes = m->shm.bytes,
+			.program = r->program, .pid = r->pid, .tid = r->tid,
+		}, &each);
 	helper_put(job, each.at, each.used);
 	free(each.at);
 }

@@ -8,10 +8,11 @@
 #include "proc/helper.h"
 
 struct each;
+struct inject_run;
 struct shmmap_memory;
 
 /* inject_run() of agent/inject/inject.c. */
-typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
+typedef int run_fn(const struct inject_run *r, struct each *each);
 
 struct inject_each {
 	struct helper helper;	/* idle and ctx may be set */

@@ -443,11 +443,16 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c, con
 	return &g->rows[g->n++];
 }
 
-static void add_to_row(struct row_gathering *g, const struct counter *c, struct launch_row *r, const struct launch_tally *last,
-		       const struct launch_tally *total, const unsigned *grid, const unsigned *block)
+static void add_to_row(struct launch_row *r, const struct launch_tally *last, const struct launch_tally *total)
 {
 	tally_add(&r->last, last);
 	tally_add(&r->total, total);
+}
+
+/* The shape is that of the last launch. */
+static void shape_row(struct launch_row *r, const struct row_gathering *g, const struct counter *c,
+		      const unsigned *grid, const unsigned *block)
+{
 	if (c->seen.time < r->time)
 		return;
 	r->time = c->seen.time;
@@ -475,8 +480,12 @@ static void gather_graph(struct row_gathering *g, struct counter *c)
 			k->kernel ?: kernel_map_find(kernels, k->func), kernel_map_handle(kernels, k->func), k->kind, false,
 		};
 
-		if (graph_work_is_kernel(k))
-			add_to_row(g, c, row_of(g, c, &shown), &last, &total, k->grid, k->block);
+		if (graph_work_is_kernel(k)) {
+			struct launch_row *r = row_of(g, c, &shown);
+
+			add_to_row(r, &last, &total);
+			shape_row(r, g, c, k->grid, k->block);
+		}
 	}
 }
 
@@ -485,13 +494,17 @@ static void gather(struct row_gathering *g, struct counter *c)
 	const struct shown shown = {
 		counter_kernel(c), counter_func(c), c->key.kind, c->key.kind == LAUNCH_GRAPH && !c->graph.known,
 	};
+	struct launch_row *r;
 
 	if (!c->total.launches || (g->by == LAUNCHES_BY_GRAPH && c->key.kind != LAUNCH_GRAPH))
 		return;
-	if (c->graph.content && c->graph.content->kernels && g->by != LAUNCHES_BY_GRAPH)
+	if (c->graph.content && c->graph.content->kernels && g->by != LAUNCHES_BY_GRAPH) {
 		gather_graph(g, c);
-	else
-		add_to_row(g, c, row_of(g, c, &shown), &c->last, &c->total, c->seen.grid, c->seen.block);
+		return;
+	}
+	r = row_of(g, c, &shown);
+	add_to_row(r, &c->last, &c->total);
+	shape_row(r, g, c, c->seen.grid, c->seen.block);
 }
 
 struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)

@@ -290,7 +290,8 @@ static void read_env(struct helper_job *job)
 int device_env_read(struct helper_pool *l, int pid, struct device_env *env)
 {
 	struct helper_answer a;
-	int err = helper_call(l, pid, "environment", read_env, &pid, sizeof(pid), -1, &a);
+	int err = helper_call(l, &(struct helper_request){
+			pid, "environment", read_env, &pid, sizeof(pid), .fd = -1 }, &a);
 
 	*env = (struct device_env){ 0 };
 	if (err)

@@ -62,19 +62,20 @@ int attach_try(enum attach_kind kind)
 {
 	int type = kind == ATTACH_SESSION ? TRACE_UPROBE_SESSION :
 		   kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
-	const unsigned long long offset = 0;
+	struct uprobe_multi u = { .type = type, .path = "/", .offsets = &(unsigned long long){ 0 }, .n = 1 };
 	int prog, link;
 
 	prog = attach_empty_program(type);
 	if (prog < 0)
 		return prog;
+	u.prog = prog;
 	if (kind == ATTACH_PERF) {
 		close(prog);
 		return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
 					       NULL) == 1 ? 0 : -EOPNOTSUPP;
 	}
 	/* a directory cannot be probed: EBADF, unless the kind itself is unknown */
-	link = uprobe_multi_link(prog, type, "/", &offset, NULL, NULL, 1, 0, false);
+	link = uprobe_multi_link(&u);
 	if (link >= 0 || errno != EBADF) {
 		int err = link >= 0 || errno == EINVAL ? EOPNOTSUPP : errno;
 
@@ -84,7 +85,9 @@ int attach_try(enum attach_kind kind)
 		return -err;
 	}
 	/* 6.6 to 6.9 took the pid for a thread ID; fixed kernels return EINVAL for a bad one */
-	link = uprobe_multi_link(prog, type, "/proc/self/exe", &offset, NULL, NULL, 1, -1, false);
+	u.path = "/proc/self/exe";
+	u.pid = -1;
+	link = uprobe_multi_link(&u);
 	if (link >= 0) {
 		close(link);
 		link = 0;
@@ -133,15 +136,13 @@ struct link_create {
 	__u32 cnt, multi_flags, pid, pad;
 };
 
-int uprobe_multi_link(int prog, int type, const char *path, const unsigned long long *offsets,
-		      const unsigned long long *cookies, const unsigned long long *semaphores, int n, int pid,
-		      bool ret)
+int uprobe_multi_link(const struct uprobe_multi *u)
 {
 	struct link_create attr = {
-		.prog_fd = prog, .attach_type = type, .path = (unsigned long)path,
-		.offsets = (unsigned long)offsets, .ref_ctr_offsets = (unsigned long)semaphores,
-		.cookies = (unsigned long)cookies, .cnt = n,
-		.multi_flags = ret ? UPROBE_MULTI_RETURN : 0, .pid = pid,
+		.prog_fd = u->prog, .attach_type = u->type, .path = (unsigned long)u->path,
+		.offsets = (unsigned long)u->offsets, .ref_ctr_offsets = (unsigned long)u->semaphores,
+		.cookies = (unsigned long)u->cookies, .cnt = u->n,
+		.multi_flags = u->returns ? UPROBE_MULTI_RETURN : 0, .pid = u->pid,
 	};
 
 	return syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
@@ -193,11 +194,9 @@ static void give_link(struct attachment *a)
 	count(a, -1);
 }
 
-static int link_counted(struct attachment *a, int prog, int type, const char *path,
-			const unsigned long long *offsets, const unsigned long long *cookies,
-			const unsigned long long *semaphores, int n, int pid, bool ret)
+static int link_counted(struct attachment *a, const struct uprobe_multi *u)
 {
-	int fd = take_link(a) ? uprobe_multi_link(prog, type, path, offsets, cookies, semaphores, n, pid, ret) : -1;
+	int fd = take_link(a) ? uprobe_multi_link(u) : -1;
 
 	if (fd < 0 && errno != ATTACH_TOO_MANY)
 		give_link(a);
@@ -293,9 +292,20 @@ static struct bpf_program *program_at(const struct bpf_object *obj, const struct
 	return set->names[i] ? bpf_object__find_program_by_name(obj, set->names[i]) : NULL;
 }
 
-static int attach_perf(struct attachment *a, const struct bpf_object *obj, const struct program_set *set, const char *path,
-		       int pid, const struct elf_probe *probes, int n)
+/* Where they are attached. */
+struct file_probes {
+	const char *path;
+	int pid;		/* 0: in every process */
+	const struct elf_probe *probes;
+	int n;
+};
+
+static int attach_perf(struct attachment *a, const struct bpf_object *obj, const struct program_set *set,
+		       const struct file_probes *at)
 {
+	const struct elf_probe *probes = at->probes;
+	const int n = at->n;
+
 	a->links = xcalloc(2 * n, sizeof(*a->links));
 	for (int i = 0; i < 2 * n; i++) {
 		struct bpf_program *p = program_at(obj, set, i / n);
@@ -305,8 +315,7 @@ static int attach_perf(struct attachment *a, const struct bpf_object *obj, const
 
 		if (!p || (i < n && !probes[i].returns))
 			continue;
-		a->links[a->nlinks] = perf_counted(a, p, pid ? pid : -1, path, probes[i % n].offset,
-						   &opts);
+		a->links[a->nlinks] = perf_counted(a, p, at->pid ? at->pid : -1, at->path, probes[i % n].offset, &opts);
 		if (!a->links[a->nlinks])
 			return -errno;
 		a->nlinks++;
@@ -314,9 +323,11 @@ static int attach_perf(struct attachment *a, const struct bpf_object *obj, const
 	return 0;
 }
 
-static int attach_multi(struct attachment *a, const struct bpf_object *obj, const struct program_set *set, const char *path,
-			int pid, const struct elf_probe *probes, int n)
+static int attach_multi(struct attachment *a, const struct bpf_object *obj, const struct program_set *set,
+			const struct file_probes *at)
 {
+	const struct elf_probe *probes = at->probes;
+	const int n = at->n;
 	unsigned long long *offsets = xcalloc(n, 3 * sizeof(*offsets)), *cookies = offsets + n;
 	unsigned long long *semaphores = cookies + n;
 	int err = 0;
@@ -334,8 +345,10 @@ static int attach_multi(struct attachment *a, const struct bpf_object *obj, cons
 		}
 		if (!p || !count)
 			continue;
-		a->fds[i] = link_counted(a, bpf_program__fd(p), set->type, path, offsets, cookies, semaphores, count, pid,
-					 i == 0);
+		a->fds[i] = link_counted(a, &(struct uprobe_multi){
+			.prog = bpf_program__fd(p), .type = set->type, .path = at->path, .pid = at->pid, .returns = i == 0,
+			.offsets = offsets, .cookies = cookies, .semaphores = semaphores, .n = count,
+		});
 		if (a->fds[i] < 0)
 			err = -errno;
 	}
@@ -348,10 +361,11 @@ static struct attachment *attach_set(struct attacher *to, const struct program_s
 {
 	struct attachment *a = attachment_new(to);
 	char path[32];
+	const struct file_probes at = { path, pid, probes, n };
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = (set->type ? attach_multi : attach_perf)(a, to->obj, set, path, pid, probes, n);
+	err = (set->type ? attach_multi : attach_perf)(a, to->obj, set, &at);
 	if (!err)
 		return a;
 	attach_remove(a);
@@ -392,8 +406,10 @@ struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (to->kind != ATTACH_PERF) {
-		a->fds[0] = link_counted(a, bpf_program__fd(prog), TRACE_UPROBE_MULTI, path, &offset,
-					 &cookie, NULL, 1, pid, false);
+		a->fds[0] = link_counted(a, &(struct uprobe_multi){
+			.prog = bpf_program__fd(prog), .type = TRACE_UPROBE_MULTI, .path = path, .pid = pid,
+			.offsets = &offset, .cookies = &cookie, .n = 1,
+		});
 		if (a->fds[0] >= 0)
 			return a;
 	} else {

@@ -79,11 +79,17 @@ void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind);
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset);
 
-/* bpf(BPF_LINK_CREATE): attaches the program with this descriptor and attach type at n offsets of
- * a file, each with its cookie and the offset of its semaphore (0: none; NULL: no probe has one), in process pid
- * or in every process (0).  Returns the link's descriptor, which the caller closes, or -1 with errno set. */
-int uprobe_multi_link(int prog, int type, const char *path, const unsigned long long *offsets,
-		      const unsigned long long *cookies, const unsigned long long *semaphores, int n, int pid,
-		      bool ret);
+struct uprobe_multi {
+	int prog, type;		/* the program's descriptor and attach type */
+	const char *path;
+	int pid;		/* 0: every process */
+	bool returns;		/* at returns instead of entries */
+	const unsigned long long *offsets, *cookies;	/* cookies may be NULL */
+	const unsigned long long *semaphores;	/* their offsets, 0: none; NULL: no probe has one */
+	int n;
+};
+
+/* bpf(BPF_LINK_CREATE).  Returns the link's descriptor, which the caller closes, or -1 with errno set. */
+int uprobe_multi_link(const struct uprobe_multi *u);
 
 #endif

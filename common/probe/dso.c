@@ -164,7 +164,8 @@ static int dso_scan(const struct probes *p, const struct dso_scan *file, int fd,
 		p->source, &p->helpers->inodes, file->dev, file->ino, p->usdt && p->source->find_usdt,
 	};
 	struct helper_answer bytes;
-	int err = helper_call(p->helpers, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
+	int err = helper_call(p->helpers, &(struct helper_request){
+			file->pid, file->path, scan_file, &r, sizeof(r), .fd = fd }, &bytes);
 	struct answer a;
 	size_t size;
 

@@ -89,7 +89,8 @@ enum exec_stop exec_stop(struct helper_pool *l, int pid, int tid)
 	enum exec_stop how = EXEC_STOP_NONE;
 	struct helper_answer a;
 
-	if (helper_call(l, pid, "its next program", stop, &r, sizeof(r), -1, &a))
+	if (helper_call(l, &(struct helper_request){
+			pid, "its next program", stop, &r, sizeof(r), .fd = -1 }, &a))
 		return how;
 	if (a.size == sizeof(how))
 		how = *(enum exec_stop *)a.bytes;
@@ -102,7 +103,8 @@ void exec_continue(struct helper_pool *l, int pid)
 	const struct stop_request r = { pid, pid, 0 };
 	struct helper_answer a;
 
-	if (!helper_call(l, pid, "its next program", go_on, &r, sizeof(r), -1, &a))
+	if (!helper_call(l, &(struct helper_request){
+			pid, "its next program", go_on, &r, sizeof(r), .fd = -1 }, &a))
 		helper_drop(&a);
 	else
 		helper_leave(&l->helper);	/* that lets it go on */

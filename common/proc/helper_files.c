@@ -105,7 +105,8 @@ int helper_mappings(struct helper_pool *l, int pid, bool identify,
 {
 	const struct mappings_request r = { pid, identify, l->by_name };
 	struct helper_answer a;
-	int err = helper_call(l, pid, "mappings", list_mappings, &r, sizeof(r), -1, &a);
+	int err = helper_call(l, &(struct helper_request){
+			pid, "mappings", list_mappings, &r, sizeof(r), .fd = -1 }, &a);
 
 	if (err)
 		return err;
@@ -132,7 +133,8 @@ int helper_hazards(struct helper_pool *l, int pid, struct proc_hazards *h)
 {
 	struct hazards_answer answer;
 	struct helper_answer a;
-	int err = helper_call(l, pid, "mappings", find_hazards, &pid, sizeof(pid), -1, &a);
+	int err = helper_call(l, &(struct helper_request){
+			pid, "mappings", find_hazards, &pid, sizeof(pid), .fd = -1 }, &a);
 
 	if (err)
 		return err;
@@ -178,7 +180,8 @@ int helper_open(struct helper_pool *l, int pid, const struct mapping *m)
 	r->m.path = NULL;
 	if (l->by_name)
 		strcpy(r->path, m->path);
-	err = helper_call(l, pid, m->path, open_mapping, r, size, -1, &a);
+	err = helper_call(l, &(struct helper_request){
+			pid, m->path, open_mapping, r, size, .fd = -1 }, &a);
 	free(r);
 	if (err)
 		return err;
@@ -213,7 +216,8 @@ int helper_file_id(struct helper_pool *l, int fd, const char *path, unsigned lon
 		 unsigned long long *ino)
 {
 	struct helper_answer a;
-	int err = helper_call(l, 0, path, identify_file, path, strlen(path), fd, &a);
+	int err = helper_call(l, &(struct helper_request){
+			0, path, identify_file, path, strlen(path), .fd = fd }, &a);
 	struct id_answer id;
 
 	if (err)
@@ -252,7 +256,8 @@ static unsigned long long ask_inode(struct helper_pool *l, int pid, unsigned lon
 	unsigned long long inode;
 	struct helper_answer a;
 
-	if (helper_call(l, pid, "a mapping", find_inode, &r, sizeof(r), fd, &a))
+	if (helper_call(l, &(struct helper_request){
+			pid, "a mapping", find_inode, &r, sizeof(r), .fd = fd }, &a))
 		return 0;
 	memcpy(&inode, a.bytes, sizeof(inode));
 	helper_drop(&a);

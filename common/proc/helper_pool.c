@@ -21,7 +21,7 @@ static bool is_free(const struct stalled_helper *one)
 	return !one->helper.pid && !one->left;
 }
 
-static bool is_same(const struct request *a, const struct request *b)
+static bool is_same(const struct helper_request *a, const struct helper_request *b)
 {
 	return a->pid == b->pid && a->fn == b->fn && a->size == b->size && !strcmp(a->what, b->what) &&
 	       (!a->size || !memcmp(a->in, b->in, a->size));
@@ -59,7 +59,7 @@ static int take(struct stalled_helpers *p, struct stalled_helper *one, struct he
 
 /* Takes the answer to an equal request.  Returns 0; -ENOENT if there is none; -ETIME if it has not come
  * yet; -EPIPE if the helper died.  With an answer, gives the helper to *h if that is not running. */
-static int stalled_take(struct stalled_helpers *p, const struct request *r, struct helper *h, struct helper_answer *a)
+static int stalled_take(struct stalled_helpers *p, const struct helper_request *r, struct helper *h, struct helper_answer *a)
 {
 	for (struct stalled_helper *one = p->all; one < p->all + STALLED_MAX; one++)
 		if (one->helper.pid && is_same(&one->request, r))
@@ -69,7 +69,7 @@ static int stalled_take(struct stalled_helpers *p, const struct request *r, stru
 
 /* Parks a helper that is at work for this request since then (ns), or (kill) one that is not to go on.
  * The caller has taken 1 from the quota.  h is not running afterwards. */
-static void stalled_add(struct stalled_helpers *p, const struct request *r, struct helper *h,
+static void stalled_add(struct stalled_helpers *p, const struct helper_request *r, struct helper *h,
 		unsigned long long since, bool kill)
 {
 	struct stalled_helper *one = p->all;
@@ -99,7 +99,7 @@ static bool has_answered(const struct stalled_helper *one)
 }
 
 /* Says that what was asked for could not be read, and how that is: " within 1 s". */
-static void stalled_say(const struct request *r, const char *how)
+static void stalled_say(const struct helper_request *r, const char *how)
 {
 	if (r->pid)
 		warning(0, "process %d: %s could not be read%s", r->pid, r->what, how);
@@ -167,12 +167,12 @@ static long time_for(struct helper_pool *l, unsigned user, unsigned long long no
 }
 
 /* The caller has taken 1 from the quota. */
-static int call(struct helper_pool *l, const struct request *r, int fd, long ms, struct helper_answer *a)
+static int call(struct helper_pool *l, const struct helper_request *r, long ms, struct helper_answer *a)
 {
 	unsigned long long began = clock_ns();
 	int err;
 
-	if (!helper_send(&l->helper, r->fn, r->in, r->size, fd))
+	if (!helper_send(&l->helper, r->fn, r->in, r->size, r->fd))
 		err = l->helper.pid ? -EPIPE : -errno;
 	else
 		err = helper_receive(&l->helper, ms, a);
@@ -184,7 +184,7 @@ static int call(struct helper_pool *l, const struct request *r, int fd, long ms,
 }
 
 /* Warns less and less often. */
-static int refuse(struct helper_pool *l, const struct request *r)
+static int refuse(struct helper_pool *l, const struct helper_request *r)
 {
 	l->refused++;
 	if (!l->end && !(l->refused & (l->refused - 1)))
@@ -193,7 +193,7 @@ static int refuse(struct helper_pool *l, const struct request *r)
 	return -EBUSY;
 }
 
-static void show(const struct helper_pool *l, const struct request *r)
+static void show(const struct helper_pool *l, const struct helper_request *r)
 {
 	if (r->pid)
 		progress_set(l->progress, "process %d: reading %s", r->pid, r->what);
@@ -201,7 +201,7 @@ static void show(const struct helper_pool *l, const struct request *r)
 		progress_set(l->progress, "reading %s", r->what);
 }
 
-static int take_or_call(struct helper_pool *l, const struct request *r, int fd, struct helper_answer *a)
+static int take_or_call(struct helper_pool *l, const struct helper_request *r, struct helper_answer *a)
 {
 	unsigned long long began = clock_ns();
 	int err = stalled_take(&l->stalled, r, &l->helper, a);
@@ -215,22 +215,22 @@ static int take_or_call(struct helper_pool *l, const struct request *r, int fd, 
 	if (!ms || !quota_take(&l->stalled.quota, r->user, r->pid, 1))
 		return refuse(l, r);
 	show(l, r);
-	err = call(l, r, fd, ms, a);
+	err = call(l, r, ms, a);
 	budget_charge(&l->budget, r->user, clock_ns() - began);
 	return err;
 }
 
-int helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
-	 int fd, struct helper_answer *a)
+int helper_call(struct helper_pool *l, const struct helper_request *asked, struct helper_answer *a)
 {
-	const struct request r = { pid, pid ? proc_user(pid) : 0, what, fn, in, size };
+	struct helper_request r = *asked;
 	int err;
 
+	r.user = r.pid ? proc_user(r.pid) : 0;
 	*a = (struct helper_answer){ .fd = -1 };
-	if (fd < 0 && pid && kill(pid, 0) && errno == ESRCH)
+	if (r.fd < 0 && r.pid && kill(r.pid, 0) && errno == ESRCH)
 		return -ESRCH;
 	stalled_tick(&l->stalled);
-	err = take_or_call(l, &r, fd, a);
+	err = take_or_call(l, &r, a);
 	if (err == -EPIPE)
 		stalled_say(&r, ": it takes too much memory or time, or changes meanwhile");
 	return err;

@@ -13,19 +13,20 @@ struct progress;
 
 enum { STALLED_MAX = 16 };
 
-/* What was asked. */
-struct request {
-	int pid;		/* on behalf of this process */
-	unsigned user;
-	const char *what;	/* is read, for messages */
+/* What a helper is asked to do. */
+struct helper_request {
+	int pid;		/* on behalf of this process, or of ourselves (0) */
+	const char *what;	/* what is looked at, for a warning: "mappings" */
 	helper_fn *fn;
-	const void *in;
+	const void *in;		/* its argument */
 	size_t size;
+	int fd;			/* a file for it, or -1 */
+	unsigned user;		/* the process's, whose time it takes; set by helper_call() */
 };
 
 struct stalled_helper {
 	struct helper helper;
-	struct request request;	/* with copies of what and in */
+	struct helper_request request;	/* with copies of what and in */
 	unsigned long long since;	/* ns */
 	bool said;		/* that it takes long */
 	int left;		/* pid of a helper that was killed and has not ended; then the rest is void */
@@ -63,16 +64,13 @@ struct helper_pool {
 		.loss = "further files and memory of its processes are not read",	\
 	} }
 
-/* Calls fn in the helper on behalf of process pid, or of ourselves (0); what describes what is
- * looked at, for a warning: "mappings".  Returns 0 and an answer, which the caller gives to
- * helper_drop(); or -errno:
+/* Calls a function in the helper.  Returns 0 and an answer, which the caller gives to helper_drop(); or -errno:
  * -ETIME: there is no answer yet; a call with equal arguments (fd does not count: in must identify the
  * file) gets it later;
  * -ESRCH: the process is gone, and there is no fd to look at;
  * -EBUSY: the user's time is used up for now, or too many of the user's calls have not ended;
  * -ECANCELED: the tool is to end; -EPIPE: the helper died of what it saw. */
-int helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
-	 int fd, struct helper_answer *a);
+int helper_call(struct helper_pool *l, const struct helper_request *asked, struct helper_answer *a);
 
 /* Starts the helper, if it is not running: before no_fork may be set. */
 void helper_pool_prepare(struct helper_pool *l);

@@ -46,7 +46,8 @@ bool vm_read_string(struct helper_pool *l, int pid, unsigned long long at, char 
 	const struct string_request r = { pid, at, size - 1 };
 	struct helper_answer a;
 
-	if (!l || helper_call(l, pid, "memory", read_string, &r, sizeof(r), -1, &a))
+	if (!l || helper_call(l, &(struct helper_request){
+			pid, "memory", read_string, &r, sizeof(r), .fd = -1 }, &a))
 		return false;
 	/* without a terminator it could not be read to its end */
 	*text = 0;
@@ -98,7 +99,8 @@ int vm_read_words(struct helper_pool *l, int pid, const unsigned long long *at, 
 	r->pid = pid;
 	r->n = n;
 	memcpy(r->at, at, n * sizeof(*at));
-	err = helper_call(l, pid, "memory", read_words, r, size, -1, &a);
+	err = helper_call(l, &(struct helper_request){
+			pid, "memory", read_words, r, size, .fd = -1 }, &a);
 	free(r);
 	if (err)
 		return err;
@@ -147,7 +149,8 @@ size_t vm_read_some(struct helper_pool *l, int pid, unsigned long long at, void 
 	struct helper_answer a;
 	size_t n = 0;
 
-	if (!l || at + size < at || helper_call(l, pid, "memory", read_some, &r, sizeof(r), -1, &a))
+	if (!l || at + size < at || helper_call(l, &(struct helper_request){
+			pid, "memory", read_some, &r, sizeof(r), .fd = -1 }, &a))
 		return 0;
 	if (a.size <= size)
 		n = a.size;
@@ -161,7 +164,8 @@ void *vm_read_bytes(struct helper_pool *l, int pid, unsigned long long at, size_
 	const struct string_request r = { pid, at, size };
 	struct helper_answer a;
 
-	if (!l || !size || helper_call(l, pid, "memory", read_bytes, &r, sizeof(r), -1, &a))
+	if (!l || !size || helper_call(l, &(struct helper_request){
+			pid, "memory", read_bytes, &r, sizeof(r), .fd = -1 }, &a))
 		return NULL;
 	if (a.size == size)
 		return a.bytes;
@@ -186,7 +190,8 @@ bool vm_read_forbidden(struct helper_pool *l, int pid)
 	struct helper_answer a;
 	bool forbidden;
 
-	if (!l || helper_call(l, pid, "memory", try_reading, &pid, sizeof(pid), -1, &a))
+	if (!l || helper_call(l, &(struct helper_request){
+			pid, "memory", try_reading, &pid, sizeof(pid), .fd = -1 }, &a))
 		return false;
 	forbidden = a.size;
 	helper_drop(&a);

@@ -248,7 +248,8 @@ static void read_file(struct helper_job *job)
 static int look_at(struct helper_pool *l, int pid, const char *key, int fd, struct interpreter *it)
 {
 	struct helper_answer a;
-	int err = helper_call(l, pid, key, read_file, key, strlen(key) + 1, fd, &a);
+	int err = helper_call(l, &(struct helper_request){
+			pid, key, read_file, key, strlen(key) + 1, .fd = fd }, &a);
 
 	if (err)
 		return err;

@@ -348,7 +348,8 @@ int walk_process(struct helper_pool *helpers, const struct walk *w, struct walk_
 	request.process = w->process;
 	request.self = w->self;
 	request.pid = w->pid;
-	err = helper_call(helpers, w->pid, "memory", walk_here, &request, sizeof(request), -1, &a);
+	err = helper_call(helpers, &(struct helper_request){
+			w->pid, "memory", walk_here, &request, sizeof(request), .fd = -1 }, &a);
 	if (err)
 		return err;
 	if (!take_answer(w, &a, to))

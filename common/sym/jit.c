@@ -118,7 +118,8 @@ static int jit_file_read(struct helper_pool *helpers, int pid, const struct jit_
 	const struct map_request r = { pid, 0, *known };
 	struct map_answer answer;
 	struct helper_answer a;
-	int err = helper_call(helpers, pid, "perf map", read_map, &r, sizeof(r), -1, &a);
+	int err = helper_call(helpers, &(struct helper_request){
+			pid, "perf map", read_map, &r, sizeof(r), .fd = -1 }, &a);
 
 	if (err)
 		return err;

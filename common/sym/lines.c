@@ -155,7 +155,8 @@ static int ask(struct lines *l, const struct module *m, unsigned long long offse
 	l->helpers.end = l->tool->end;
 	l->helpers.no_fork = l->tool->no_fork;
 	l->helpers.progress = l->tool->progress;
-	err = helper_call(&l->helpers, m->pid, m->path, lines_read, r, size, m->fd, a);
+	err = helper_call(&l->helpers, &(struct helper_request){
+			m->pid, m->path, lines_read, r, size, .fd = m->fd }, a);
 	free(r);
 	return err;
 }

@@ -83,7 +83,8 @@ static const char *module_name_at(struct module *m, unsigned long long at)
 	r = xcalloc(1, size);
 	r->at = at;
 	strcpy(r->key, m->key);
-	if (!helper_call(m->modules->helpers, m->pid, m->path, read_name, r, size, m->fd, &a)) {
+	if (!helper_call(m->modules->helpers, &(struct helper_request){
+			m->pid, m->path, read_name, r, size, .fd = m->fd }, &a)) {
 		n = a.size ? add_name(m, at, a.bytes, a.size) : NULL;
 		helper_drop(&a);
 	}
@@ -324,7 +325,8 @@ static void read_table(struct module *m, struct module_table *t, helper_fn *fn, 
 		return;
 	in = request_of(m, end, &size);
 	t->tried = clock_ns();
-	err = helper_call(ms->helpers, m->pid, m->path, fn, in, size, m->fd, &a);
+	err = helper_call(ms->helpers, &(struct helper_request){
+			m->pid, m->path, fn, in, size, .fd = m->fd }, &a);
 	free(in);
 	t->read = !err_is_transient(err);
 	if (err)

@@ -44,7 +44,8 @@ const struct elf_go *module_go(struct module *m)
 
 	if (m->has_go || m->fd < 0)
 		return &m->go;
-	err = helper_call(m->modules->helpers, m->pid, m->path, read_go, m->key, strlen(m->key) + 1, m->fd, &a);
+	err = helper_call(m->modules->helpers, &(struct helper_request){
+			m->pid, m->path, read_go, m->key, strlen(m->key) + 1, .fd = m->fd }, &a);
 	m->has_go = !err || !err_is_transient(err);
 	if (err)
 		return &m->go;
@@ -61,7 +62,8 @@ const char *module_build_id(struct module *m)
 
 	if (m->has_build_id || m->fd < 0)
 		return m->build_id;
-	err = helper_call(m->modules->helpers, m->pid, m->path, read_build_id, m->key, strlen(m->key) + 1, m->fd, &a);
+	err = helper_call(m->modules->helpers, &(struct helper_request){
+			m->pid, m->path, read_build_id, m->key, strlen(m->key) + 1, .fd = m->fd }, &a);
 	m->has_build_id = !err || !err_is_transient(err);
 	if (err)
 		return m->build_id;

@@ -89,7 +89,8 @@ static bool read_at(struct module *m, unsigned long long offset)
 
 	in->offset = offset;
 	strcpy(in->key, m->key);
-	err = helper_call(m->modules->helpers, m->pid, m->path, read_rules, in, size, m->fd, &a);
+	err = helper_call(m->modules->helpers, &(struct helper_request){
+			m->pid, m->path, read_rules, in, size, .fd = m->fd }, &a);
 	free(in);
 	if (err_is_transient(err)) {
 		m->rules.tried = clock_ns();

@@ -170,26 +170,31 @@ static inline gpu_u64 gpu_reserve(gpu_u32 group, gpu_u32 n)
 	return number;
 }
 
+/* What a probe puts into a record (abi/gpu_variables.h: struct gpu_record). */
+struct gpu_written {
+	gpu_u64 time;
+	gpu_u32 value, site, warp, block;
+};
+
 /* Writes record `number`, reserved by gpu_reserve(), of a group's ring. */
-static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp,
-				gpu_u32 block)
+static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, struct gpu_written w)
 {
 	gpu_u32 limit = __cuprobe_ctl.limit, lap = (gpu_u32)number & limit ? 0 : GPU_LAP;
 	GPU_GLOBAL struct gpu_record *record = (GPU_GLOBAL struct gpu_record *)__cuprobe_ctl.records +
 		((gpu_u64)group * limit + ((gpu_u32)number & (limit - 1)));
 
 	__asm__ volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-			 :: "l"(record), "r"((gpu_u32)time), "r"((gpu_u32)(time >> 32)), "r"(value | lap), "r"(site)
+			 :: "l"(record), "r"((gpu_u32)w.time), "r"((gpu_u32)(w.time >> 32)), "r"(w.value | lap), "r"(w.site)
 			 : "memory");
 	__asm__ volatile("st.global.v4.u32 [%0+16], {%1, %2, %3, %4};"
-			 :: "l"(record), "r"(gpu_smid() | lap), "r"(warp), "r"(block), "r"(gpu_grid())
+			 :: "l"(record), "r"(gpu_smid() | lap), "r"(w.warp), "r"(w.block), "r"(gpu_grid())
 			 : "memory");
 }
 
 /* The same, with the number of this block. */
 static inline void gpu_write(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp)
 {
-	gpu_write_of(group, number, time, value, site, warp, gpu_block());
+	gpu_write_of(group, number, (struct gpu_written){ time, value, site, warp, gpu_block() });
 }
 
 /* Adds a record; in one lane. */

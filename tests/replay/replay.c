@@ -276,29 +276,26 @@ struct proc_identity __wrap_proc_identity(int pid)
 	return is;
 }
 
-int __real_helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size, int fd,
-		       struct helper_answer *a);
-int __wrap_helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size, int fd,
-		       struct helper_answer *a);
+int __real_helper_call(struct helper_pool *l, const struct helper_request *r, struct helper_answer *a);
+int __wrap_helper_call(struct helper_pool *l, const struct helper_request *r, struct helper_answer *a);
 
 /* Files are still there: they are only opened through the process. */
-int __wrap_helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size, int fd,
-		       struct helper_answer *a)
+int __wrap_helper_call(struct helper_pool *l, const struct helper_request *r, struct helper_answer *a)
 {
-	size_t key_size = sizeof(pid) + sizeof(fn) + size;
+	const size_t head = sizeof(r->pid) + sizeof(r->fn), key_size = head + r->size;
 	char *key, link[64], path[4096] = "", *value;
 	const struct item *i;
 	int rc;
 
-	if (fd >= 0)
-		return __real_helper_call(l, pid, what, fn, in, size, fd, a);
+	if (r->fd >= 0)
+		return __real_helper_call(l, r, a);
 	key = xcalloc(1, key_size);
-	memcpy(key, &pid, sizeof(pid));
-	memcpy(key + sizeof(pid), &fn, sizeof(fn));
-	memcpy(key + sizeof(pid) + sizeof(fn), in, size);
+	memcpy(key, &r->pid, sizeof(r->pid));
+	memcpy(key + sizeof(r->pid), &r->fn, sizeof(r->fn));
+	memcpy(key + head, r->in, r->size);
 	if (replay.items) {
 		i = find(HELPER, key, key_size) ?:
-		    find_begun(HELPER, key, sizeof(pid) + sizeof(fn), key_size);	/* in may have padding */
+		    find_begun(HELPER, key, head, key_size);	/* in may have padding */
 		free(key);
 		*a = (struct helper_answer){ .fd = -1 };
 		if (!i)
@@ -314,7 +311,7 @@ int __wrap_helper_call(struct helper_pool *l, int pid, const char *what, helper_
 			memcpy(a->bytes, i->value + strlen(i->value) + 1, a->size);
 		return i->e.rc;
 	}
-	rc = __real_helper_call(l, pid, what, fn, in, size, fd, a);
+	rc = __real_helper_call(l, r, a);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", a->fd);
 	if (!rc && a->fd >= 0 && readlink(link, path, sizeof(path) - 1) < 0)
 		die(errno, "cannot read %s", link);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "abi/agent_inject.h"
 
 struct each { char *at; uint64_t size, used; };
 
@@ -48,11 +49,10 @@ static void call(const char *name)
 		free(memset(malloc(1 << 20), 7, 1 << 20));
 }
 
-int inject_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each);
-int inject_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each)
+int inject_run(const struct inject_run *r, struct each *each);
+int inject_run(const struct inject_run *r, struct each *each)
 {
-	(void)memory, (void)fixed, (void)bytes, (void)pid, (void)tid;
-	call(name);
+	call(r->program);
 	memcpy(each->at, "returned", 8);
 	each->used = 8;
 	return 0;

@@ -73,7 +73,8 @@ static void try_as(struct helper_pool *l, const char *what, const char *name, he
 {
 	unsigned long long began = clock_ns();
 	struct helper_answer a;
-	int err = helper_call(l, getpid(), what, fn, in, size, -1, &a);
+	int err = helper_call(l, &(struct helper_request){
+			getpid(), what, fn, in, size, .fd = -1 }, &a);
 
 	printf("%s %s %zu %llu %d\n", name, err ? strerrorname_np(-err) : "0", a.size,
 	       (clock_ns() - began) / 100000000, !err && a.size == sizeof(int) ? *(int *)a.bytes : 0);

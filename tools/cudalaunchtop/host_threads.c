@@ -189,21 +189,6 @@ static bool is_sample(const struct entry *e, const struct host_span *s)
 	return e->state == HOST_RUNS && e->from < s->to;
 }
 
-/* The rest, in which the thread ran, in equal parts for the n samples. */
-static void split_rest(const struct host_thread *t, unsigned first, const struct host_span *s, unsigned long long rest,
-		       unsigned n, host_part_fn *fn, void *ctx)
-{
-	for (unsigned i = first; n && i < t->n; i++) {
-		const struct entry *e = entry_at(t, i);
-
-		if (!is_sample(e, s))
-			continue;
-		fn(ctx, HOST_RUNS, e->stack, rest / n);
-		rest -= rest / n;
-		n--;
-	}
-}
-
 void host_threads_split(const struct host_threads *h, const struct host_span *s, host_part_fn *fn, void *ctx)
 {
 	const struct host_thread *t = find(h, s->tid);
@@ -221,10 +206,17 @@ void host_threads_split(const struct host_threads *h, const struct host_span *s,
 		rest -= ns;
 		n += is_sample(e, s);
 	}
-	if (n)
-		split_rest(t, first, s, rest, n, fn, ctx);
-	else if (rest)
+	if (rest && !n)
 		fn(ctx, h->switches && rest < UNSEEN_NS ? HOST_RUNS : HOST_UNKNOWN, s->site, rest);
+	/* the thread ran in the rest: equal parts for the samples */
+	for (unsigned i = first; n; i++) {
+		const struct entry *e = entry_at(t, i);
+
+		if (!is_sample(e, s))
+			continue;
+		fn(ctx, HOST_RUNS, e->stack, rest / n);
+		rest -= rest / n--;
+	}
 }
 
 /* ---- The end */

@@ -10,11 +10,7 @@
 #include "proc/user.h"
 
 struct look {
-	const struct communicators *communicators;
-	const struct completion *completion;
-	const struct inflight *inflight;
-	const struct hang_ended *ended;
-	size_t nended;
+	const struct hang_sources *from;
 	struct hangs hangs;
 };
 
@@ -57,9 +53,9 @@ static void find_pending(const struct look *l, struct hang_rank *r)
 {
 	const struct communicator *m = r->m;
 	const struct comm_op *op = communicator_collective(m, m->collectives), *before;
-	unsigned long long until = op ? completion_until(l->completion, m, op) : 0;
+	unsigned long long until = op ? completion_until(l->from->completion, m, op) : 0;
 
-	if (m->message.number && m->message.time > completion_until(l->completion, m, &m->message))
+	if (m->message.number && m->message.time > completion_until(l->from->completion, m, &m->message))
 		r->message = &m->message;
 	if (!op || op->time <= until)
 		return;
@@ -86,16 +82,16 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	r->number = m->collectives;
 	r->moved = m->made;
 	if (r->last) {
-		r->complete = completion_of(l->completion, m, r->last, l->inflight->now, &noticed);
+		r->complete = completion_of(l->from->completion, m, r->last, l->from->inflight->now, &noticed);
 		/* what completes later is not this communicator's */
 		r->moved = r->complete == COMPLETE ? r->last->time : later(r->last->time, noticed);
 	}
 	find_pending(l, r);
-	find_calls(l->inflight, r);
+	find_calls(l->from->inflight, r);
 	if (r->wait && !r->call && r->complete == COMPLETE_UNKNOWN && r->wait->complete)
-		r->moved = later(r->moved, l->inflight->now - r->wait->age);
+		r->moved = later(r->moved, l->from->inflight->now - r->wait->age);
 	if (r->call) {
-		r->moved = later(r->moved, l->inflight->now - r->call->age);
+		r->moved = later(r->moved, l->from->inflight->now - r->call->age);
 		r->number += hang_is_collective(hang_func_of(r->call));
 	}
 	r->op = r->last;
@@ -114,7 +110,7 @@ static void add_init(struct look *l, const struct inflight_row *row)
 	r->pid = row->pid;
 	r->tid = row->tid;
 	r->call = row;
-	r->moved = l->inflight->now - row->age;
+	r->moved = l->from->inflight->now - row->age;
 }
 
 static void add_ended(struct look *l, const struct hang_ended *e)
@@ -137,26 +133,23 @@ static void add_ended(struct look *l, const struct hang_ended *e)
 
 static void gather(struct look *l)
 {
-	communicators_each(l->communicators, add_communicator, l);
-	for (size_t i = 0; i < l->inflight->n; i++) {
-		const struct inflight_row *row = &l->inflight->rows[i];
+	communicators_each(l->from->communicators, add_communicator, l);
+	for (size_t i = 0; i < l->from->inflight->n; i++) {
+		const struct inflight_row *row = &l->from->inflight->rows[i];
 
 		if (row->nccl.hash && row->nccl.nranks && !row->nccl.handle)
 			add_init(l, row);
 	}
-	for (size_t i = 0; i < l->nended; i++)
-		add_ended(l, &l->ended[i]);
+	for (size_t i = 0; i < l->from->nended; i++)
+		add_ended(l, &l->from->ended[i]);
 }
 
-struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
-			const struct hang_ended *ended, size_t nended, unsigned long long now, unsigned long long stall_ns)
+struct hangs hangs_look(const struct hang_sources *from, unsigned long long stall_ns)
 {
-	struct look l = {
-		.communicators = communicators, .completion = completion, .inflight = inflight, .ended = ended, .nended = nended,
-	};
+	struct look l = { .from = from };
 
 	gather(&l);
-	hangs_judge(&l.hangs, now, stall_ns);
+	hangs_judge(&l.hangs, from->inflight->now, stall_ns);
 	return l.hangs;
 }
 

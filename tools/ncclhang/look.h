@@ -15,10 +15,18 @@ struct hang_ended {
 	int nranks, rank, pid;
 };
 
-/* Looks at all communicators.  Those where something moved in the last stall_ns are HANG_MOVING.  What the result points to
- * is valid until records are handled or inflight_clear(). */
-struct hangs hangs_look(const struct communicators *communicators, const struct completion *completion, const struct inflight *inflight,
-			const struct hang_ended *ended, size_t nended, unsigned long long now, unsigned long long stall_ns);
+/* What is known of the ranks. */
+struct hang_sources {
+	const struct communicators *communicators;
+	const struct completion *completion;
+	const struct inflight *inflight;
+	const struct hang_ended *ended;
+	size_t nended;
+};
+
+/* Looks at all communicators, at the time of the calls in flight.  Those where something moved in the last stall_ns are
+ * HANG_MOVING.  What the result points to is valid until records are handled or inflight_clear(). */
+struct hangs hangs_look(const struct hang_sources *from, unsigned long long stall_ns);
 
 /* Adds a process of the job in which no communicator was seen: the others may wait for it.  rank: in the communicator, -1: not
  * known. */

@@ -74,6 +74,13 @@ EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c arch/$(ARCH)/*.c)) $(O)/profile.pb-c.o
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
+# a tool's BPF programs are bpf/TOOL.bpf.c, but these tools share them
+BPF_ncclhang     := nccl
+BPF_ncclsnoop    := nccl
+BPF_nccltop      := nccl
+BPF_cudatop      := export
+BPF_cudaexporter := export
+bpf      = $(or $(BPF_$(1)),$(1))
 # what `make check` runs; `make check-all` adds tests/long and tests/clients
 # the longest first, as far as their lines tell, so that the last does not go on without the others
 TESTS   := $(shell wc -l tests/*.t | sort -rn | sed -n 's/.* tests/tests/p')
@@ -91,7 +98,7 @@ CLOCK_PIC_O := $(O)/pic/common/base/clock.o
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c)) $(CLOCK_PIC_O)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
-INJECTED  := $(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS))
+INJECTED  := $(foreach t,$(TOOLS),$(if $(wildcard bpf/$(call bpf,$t).bpf.c),$t))
 INJECT    := $(if $(wildcard agent/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 # for programs that no tool has started: it maps the library of a tool that asks
 RESIDENT  := $(if $(INJECT),$(O)/inject/resident.so)
@@ -140,9 +147,9 @@ $(PTXAS): $(PTXAS_O) $(O)/agent/gpuprobe/link.o $(O)/agent/gpuprobe/select.o $(O
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -liberty -o $@
 	$(Q)ln -sf $(@F) $@-blackwell
 
-# the file named like a BPF object, in tools or in a folder of common, needs its skeleton
-$(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
-	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
+# a tool needs its skeleton; what is no tool's, the file of that name in common
+$(foreach t,$(INJECTED),$(eval $(O)/tools/$t.o: $(O)/$(call bpf,$t).skel.h))
+$(foreach b,inode watch,$(eval $(patsubst %.c,$(O)/%.o,$(wildcard common/*/$b.c)): $(O)/$b.skel.h))
 
 $(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out $(EXPORTER),$(TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
 	$(Q)LC_ALL=C awk -f $< $(filter %.c %.h,$^) > $@

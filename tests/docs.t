@@ -83,7 +83,7 @@ common_options() { sed -nE 's/^\.It (Fl . , )?Fl -([a-z-]+).*/\2/p' "$common" | 
 it "every tool has its programs, manual page and test"
 for t in $tools; do
 	# cudabt has bpftrace's programs
-	own=$(grep -q "$t\.skel\.h" "tools/$t.c" && echo "bpf/$t.bpf.c")
+	own=$(sed -n 's|^#include "\(.*\)\.skel\.h"$|bpf/\1.bpf.c|p' "tools/$t.c")
 	for f in $own "man/$t.8" "tests/$t.t"; do
 		[ -e "$f" ] || no "no $f"
 	done

@@ -9,11 +9,15 @@ esac
 libraries=$(find "$O/inject" -maxdepth 1 -name '*.so' | sort)
 
 it "there is a library for each tool with probes of its own, and the resident one"
-for b in bpf/*.bpf.c; do
-	t=$(basename "$b" .bpf.c)
-	[ ! -e "tools/$t.c" ] || echo "$O/inject/$t.so"
-done | { cat; echo "$O/inject/resident.so"; } | sort >"$tmp/tools"
-equal "$libraries" "$(cat "$tmp/tools")"
+grep -H '^#include ".*\.skel\.h"$' tools/*.c | sed -E 's|^tools/(.*)\.c:#include "(.*)\.skel\.h"$|\1 \2|' >"$tmp/tools"
+equal "$libraries" "$(awk -v in_="$O/inject/" '{ print in_ $1 ".so" } END { print in_ "resident.so" }' "$tmp/tools" | sort)"
+
+it "a library has its tool's name, and the programs that the tool's skeleton has"
+while read -r tool object; do
+	strings "$O/inject/$tool.so" >"$tmp/strings"
+	{ echo "$tool"; sed -nE 's/.*->name = "([a-z_]+)";$/\1/p' "$O/$object.skel.h" | grep -vE '^(LICENSE|.*_bpf)$'; } |
+		grep -vxFf "$tmp/strings" >"$tmp/out" && no "$tool: no $(tr '\n' ' ' <"$tmp/out")"
+done <"$tmp/tools"
 
 for so in $libraries; do
 	it "$(basename "$so") needs no other library, touches no vector register, and exports as little as it can"

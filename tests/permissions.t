@@ -2,7 +2,7 @@
 # What the kernel refuses, to whom: said with the reason and the way out.  And how little is enough.
 # Lockdown wants another kernel: see tests/kernels.
 
-tools=$(for f in bpf/cuda*.bpf.c; do basename "$f" .bpf.c; done)
+tools=$(grep -l '^#include ".*\.skel\.h"$' tools/cuda*.c | sed 's|.*/||; s|\.c$||')
 # a directory that anyone may look into, for programs of another user
 away=$(mktemp -d) && chmod 755 "$away"
 trap 'rm -rf "$away"; finish' EXIT

@@ -23,7 +23,7 @@
 #include "probe/probe_source.h"
 #include "session/tool.h"
 #include "view/kernel_names.h"
-#include "cudaexporter.skel.h"
+#include "export.skel.h"
 
 static const struct usage usage = {
 	.args = "",
@@ -63,7 +63,7 @@ struct app {
 	struct session session;
 	struct probe_source source;
 	struct event_loop events;
-	struct cudaexporter_bpf *skel;
+	struct export_bpf *skel;
 };
 
 static void check_kernels(struct app *app)
@@ -285,7 +285,7 @@ static void *open_skel(void *ctx)
 {
 	struct app *app = ctx;
 
-	app->skel = cudaexporter_bpf__open();
+	app->skel = export_bpf__open();
 	if (!app->skel)
 		return NULL;
 	app->skel->rodata->export_functions = app->functions;
@@ -304,7 +304,7 @@ static void *open_skel(void *ctx)
 static void loaded(void *ctx)
 {
 	struct app *app = ctx;
-	struct cudaexporter_bpf *skel = app->skel;
+	struct export_bpf *skel = app->skel;
 	struct exporter_probes probes = {
 		.counts = EXPORT_MAPS_OF(skel),
 		.budget = BUDGET_OF(skel, app->overhead, &app->session.probes, &app->exporter.counts.maps),

@@ -28,7 +28,7 @@
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
-#include "cudatop.skel.h"
+#include "export.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -152,7 +152,7 @@ struct top {
 	struct probe_source source;
 	struct session session;
 	struct event_loop events;
-	struct cudatop_bpf *skel;
+	struct export_bpf *skel;
 };
 
 /* ---- Columns */
@@ -525,7 +525,7 @@ static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->skel = cudatop_bpf__open();
+	t->skel = export_bpf__open();
 	if (!t->skel)
 		return NULL;
 	t->skel->rodata->export_nccl = true;

@@ -27,7 +27,7 @@
 #include "proc/signals.h"
 #include "session/tool.h"
 #include "inflight/inflight_view.h"
-#include "ncclhang.skel.h"
+#include "nccl.skel.h"
 
 static const struct usage usage = {
 	.args = "[--merge FILE ...]",
@@ -65,7 +65,7 @@ struct watch {
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
-	struct ncclhang_bpf *skel;
+	struct nccl_bpf *skel;
 };
 
 /* LOOK_NS: how long one look lasts, as programs ask about their communicators several times a second; STILL_NS: for so long
@@ -613,7 +613,7 @@ static void *open_skel(void *ctx)
 
 	process_on_end(&w->session.processes, on_end, w);
 	w->session.probes.return_classes = NCCL_RETURN_CLASSES;
-	w->skel = ncclhang_bpf__open();
+	w->skel = nccl_bpf__open();
 	if (w->skel)
 		w->skel->rodata->nccl_completion = true;
 	return w->skel;

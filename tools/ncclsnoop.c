@@ -15,7 +15,7 @@
 #include "view/columns.h"
 #include "inflight/inflight_view.h"
 #include "view/stack_view.h"
-#include "ncclsnoop.skel.h"
+#include "nccl.skel.h"
 
 static const struct usage usage = {
 	.args = "",
@@ -105,7 +105,7 @@ struct snoop {
 	struct devices_seen devices;	/* several: with a column */
 	struct session session;
 	struct event_loop events;
-	struct ncclsnoop_bpf *skel;
+	struct nccl_bpf *skel;
 };
 
 /* What a row's texts are in. */
@@ -304,7 +304,7 @@ static void *open_skel(void *ctx)
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
 		columns_show(s->fields, "device", "DEVICE");
-	s->skel = ncclsnoop_bpf__open();
+	s->skel = nccl_bpf__open();
 	if (!s->skel)
 		return NULL;
 	s->skel->rodata->nccl_stacks = s->stacks;

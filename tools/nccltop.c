@@ -16,7 +16,7 @@
 #include "session/tool.h"
 #include "view/columns.h"
 #include "inflight/inflight_view.h"
-#include "nccltop.skel.h"
+#include "nccl.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -98,7 +98,7 @@ struct top {
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
-	struct nccltop_bpf *skel;
+	struct nccl_bpf *skel;
 };
 
 /* ---- Lines */
@@ -316,7 +316,7 @@ static void *open_skel(void *ctx)
 	t->session.processes.keeps_ended = true;
 	memcpy(t->fields, all_fields, sizeof(all_fields));
 	t->session.probes.return_classes = NCCL_RETURN_CLASSES;
-	return t->skel = nccltop_bpf__open();
+	return t->skel = nccl_bpf__open();
 }
 
 static void loaded(void *ctx)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# $(O)/inject/TOOL.so: a tool's BPF programs, compiled for the machine they run on (agent/bpf), with what calls them
-# (agent/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library at all.
+# $(O)/inject/TOOL.so: a tool's BPF programs ($(call bpf,TOOL)), compiled for the machine they run on (agent/bpf), with what
+# calls them (agent/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library.
 
 # no vector register is ever changed; what is not exported cannot be replaced; no function of libgcc is there
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
@@ -9,7 +9,8 @@ INJECT_INC  := -iquote common -iquote bpf -iquote arch/$(ARCH) -iquote $(O) -iqu
 INJECT_SRC  := $(wildcard agent/bpf/*.c agent/inject/*.c $(addprefix arch/$(ARCH)/inject/*,.c .S)) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
 INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
-INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECTED:%=$(O)/inject/%.$s))
+INJECT_BPF  := $(sort $(foreach t,$(INJECTED),$(call bpf,$t)))
+INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECT_BPF:%=$(O)/inject/%.$s))
 
 skeletons: $(INJECT_GEN)
 
@@ -33,25 +34,26 @@ $(O)/inject/%.s: bpf/%.bpf.c $(DEFS)
 
 $(O)/inject/%.tables.c: $(O)/%.bpf.o scripts/gen_inject
 	$(Q)mkdir -p $(@D)
-	$(Q)scripts/gen_inject tables $* $< $(LARGEST_PAGE) > $@
+	$(Q)scripts/gen_inject tables $< $(LARGEST_PAGE) > $@
 
 $(O)/inject/%.ld: $(O)/%.bpf.o scripts/gen_inject
 	$(Q)mkdir -p $(@D)
 	$(Q)scripts/gen_inject script $* $< $(LARGEST_PAGE) > $@
 endif
 
-$(INJECTED:%=$(O)/inject/%.programs.o): $(O)/inject/%.programs.o: $(O)/inject/%.s
+$(INJECT_BPF:%=$(O)/inject/%.programs.o): $(O)/inject/%.programs.o: $(O)/inject/%.s
 	$(Q)$(CC) -c $< -o $@
 
-$(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/%.tables.c $(wildcard agent/bpf/*.h agent/inject/*.h)
-	$(Q)$(CC) $(INJECT_CC) $(INJECT_INC) -c $< -o $@
+# a program may have the libraries of several tools with the same programs: each finds its own tool, and has its own maps
+$(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/$$(call bpf,$$*).tables.c $(wildcard agent/bpf/*.h agent/inject/*.h)
+	$(Q)$(CC) $(INJECT_CC) $(INJECT_INC) -DINJECT_NAME='"$*"' -c $< -o $@
 
 # checked where the BPF object is: its maps are mapped over the library's sections
-$(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O)/inject/%.ld $(INJECT_O)
+$(INJECT): $(O)/inject/%.so: $(O)/inject/%.tables.o $(foreach s,programs.o ld,$(O)/inject/$$(call bpf,$$*).$s) $(INJECT_O)
 	@echo "  SO    inject/$(@F)"
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,--build-id -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
-	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@ $(LARGEST_PAGE)
+	$(Q)b=$(call bpf,$*); [ ! -e $(O)/$$b.bpf.o ] || scripts/gen_inject check $(O)/$$b.bpf.o $(O)/inject/$$b.programs.o $@ $(LARGEST_PAGE)
 
 # $(O)/inject/resident.so: the stubs alone, for programs that no tool has started (agent/resident)
 RESIDENT_O  := $(patsubst %,$(O)/inject/%.o,$(wildcard agent/resident/*.c) \

@@ -30,7 +30,7 @@ int inject_session(void *regs) __attribute__((visibility("hidden")));
  * thread's.  May return false if a program has not run on that stack. */
 bool inject_armed(__u64 entry, __u64 sp) __attribute__((visibility("hidden")));
 
-/* The tool's BPF object: cudaleak. */
+/* The tool: ncclhang. */
 extern const char inject_name[];
 
 enum { INJECT_REST = 96 };	/* bytes: for struct inject_rest */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The records of bpf/lib/nccl.bpf.h: a call of NCCL, or a launch of a CUDA graph, which may have captured such calls. */
+/* The records of bpf/nccl.bpf.c: a call of NCCL, or a launch of a CUDA graph, which may have captured such calls. */
 #ifndef ABI_NCCL_EVENT_H
 #define ABI_NCCL_EVENT_H
 #include "abi/record.h"

@@ -23,7 +23,7 @@ xz -dc "$tmp/one/$tarball" | tar --quoting-style=literal -tf - | sed -n "s|^cuda
 {
 	git -c core.quotePath=false ls-tree -r --name-only HEAD
 	echo REVISION
-	(cd "$O/inject" && ls ./*.so) | grep -v '/resident\.so' | sed -n 's|^\./\(.*\)\.so$|skel/ARCH/inject/\1.ld skel/ARCH/inject/\1.s skel/ARCH/inject/\1.tables.c|p' | tr ' ' '\n'
+	cat tools/*.c | sed -n 's|^#include "\(.*\)\.skel\.h"$|skel/ARCH/inject/\1.ld skel/ARCH/inject/\1.s skel/ARCH/inject/\1.tables.c|p' | tr ' ' '\n'
 	git ls-tree -r --name-only HEAD bpf gpu |
 		sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/ARCH/\1.skel.h|p; s|^gpu/\([^/]*\)\.gpu\.c$|skel/\1.ptx|p'
 } >"$tmp/names"

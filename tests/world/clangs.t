@@ -9,9 +9,7 @@ built() {
 	rm -rf "$made"
 	mkdir -p "$made"
 	cp -a "$O"/common "$O"/tools "$O"/*.def "$made"
-	for source in bpf/*.bpf.c; do
-		rm -f "$made/tools/$(basename "$source" .bpf.c).o" "$made"/common/*/"$(basename "$source" .bpf.c).o"
-	done
+	grep -lE '^#include "[a-z]+\.skel\.h"$' tools/*.c common/*/*.c | while read -r source; do rm -f "$made/${source%.c}.o"; done
 	run make -s -j2 "O=$made" "CLANG=${CLANGS_CACHE:-$O/clangs}/clang-$1" all
 	status 0
 }
@@ -61,7 +59,7 @@ for version in ${CLANGS:-14 22}; do
 		it "clang $version: the kernel takes the programs of every tool, --attach $kind"
 		for source in tools/*.c; do
 			tool=$(basename "$source" .c)
-			[ -e "bpf/$tool.bpf.c" ] || continue
+			grep -q '^#include ".*\.skel\.h"$' "$source" || continue
 			case $tool in
 			cudaexporter)
 				loads "$kind" "$tool" --once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which operations of NCCL are complete, by the waits, questions and events that bpf/lib/nccl.bpf.h follows. */
+/* Which operations of NCCL are complete, by the waits, questions and events that bpf/nccl.bpf.c follows. */
 #ifndef NCCLHANG_COMPLETED_H
 #define NCCLHANG_COMPLETED_H
 

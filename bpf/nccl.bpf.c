@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /* Records the calls of NCCL that begin operations, and that make or end communicators; and launches of CUDA graphs, which begin
  * the operations whose calls were captured: user space knows them. */
-#ifndef LIB_NCCL_BPF_H
-#define LIB_NCCL_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/nccl_event.h"
@@ -323,4 +321,3 @@ static __always_inline void nccl_dropped(struct thread *t)
 PROCESS_PROGRAMS(nccl_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
-#endif

@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /* Counts launches, copies, waits, loads of code and errors by process, and reports each allocation, free and operation of NCCL: for
  * cudaexporter and cudatop. */
-#ifndef LIB_EXPORT_BPF_H
-#define LIB_EXPORT_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
@@ -564,4 +562,3 @@ SEC("perf_event") int call_sample(void *ctx)
 
 char LICENSE[] SEC("license") = "GPL";
 
-#endif

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/escape.h"
-#include "pprof/pprof.h"
 #include "pprof/profile.h"
 #include "profile.pb-c.h"
 #include "sym/stack.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a run, or the time between two pages, has by call stack: the values of a pprof profile. */
+/* What a run, or the time between two pages, has by call stack, written as pprof, Parca and Pyroscope read it. */
 #ifndef PPROF_PROFILE_H
 #define PPROF_PROFILE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include "base/hash.h"
 #include "base/quota.h"
 
@@ -39,6 +40,7 @@ struct profile_sample {
 struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
 	const char *path;	/* --pprof FILE; NULL: nothing is added */
 	const struct profile_kind *kind;
+	bool (*write)(const struct profile *p, FILE *f);	/* a tool without profiles is not linked with protobuf-c */
 	unsigned long long period;	/* one event in so many is counted, and counts for as many */
 	/* state */
 	struct process_table *processes;
@@ -50,7 +52,7 @@ struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
 };
 
 #define PROFILE_INIT(kind_, table) {							\
-	.kind = (kind_), .period = 1, .processes = (table),					\
+	.kind = (kind_), .write = pprof_write, .period = 1, .processes = (table),		\
 	.quota = { .limit = 32 << 20, .what = "samples of the profile",			\
 		   .loss = "further call stacks are missing in the profile" } }
 
@@ -68,6 +70,10 @@ void profile_add(struct profile *p, int pid, const char *comm, const struct stac
 /* For a tool that runs forever: drops the samples of processes that ended at least ns before.  Calls kill(2) for each
  * process. */
 void profile_sweep(struct profile *p, unsigned long long ns);
+
+/* Writes profile.proto, compressed by gzip, of a profile that ends now; what f has buffered must have been flushed.  Reads
+ * symbols.  Warns of what a profile has no room for.  Returns false with errno set on a write error. */
+bool pprof_write(const struct profile *p, FILE *f);
 
 /* Frees the samples. */
 void profile_free(struct profile *p);

@@ -13,7 +13,6 @@
 #include "cli/out_file.h"
 #include "cli/row.h"
 #include "gpuprobe/gpuprobe_run.h"
-#include "pprof/pprof.h"
 #include "pprof/profile.h"
 #include "session/attach_inject.h"
 #include "session/backend.h"
@@ -154,7 +153,7 @@ static bool write_profile(const struct profile *p, FILE *f)
 
 	if (!f)
 		return true;
-	ok = pprof_write(p, f);
+	ok = p->write(p, f);
 	if (!ok)
 		warning(errno, "cannot write to %s", p->path);
 	return out_file_close(f, p->path) && ok;

@@ -8,7 +8,6 @@
 #include "abi/device.h"
 #include "abi/stack_frames.h"
 #include "fuzz.h"
-#include "pprof/pprof.h"
 #include "pprof/profile.h"
 #include "proc/process_table.h"
 #include "sym/stack.h"

@@ -3,7 +3,6 @@
 #include "abi/cudaexporter.h"
 #include "cudaexporter/profiles.h"
 #include "model/launches.h"
-#include "pprof/pprof.h"
 #include "session/session.h"
 #include "sym/syms.h"
 

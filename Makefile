@@ -1,28 +1,16 @@
-# make            build every tool in tools/
-# make check      set up, build, and run the tests in tests; ten minutes          (as root)
-# make check-all  also what is slow in those files, tests/long and, with real programs, tests/clients, for which pip
-#                 fetches 6 GB, once: not with CLIENTS=no  (as root)
-# make examples   build the programs of the manuals' examples, in $(O)/examples
-# make demo       set up, build, and watch a leak being found (as root)
-# make ARCH=arm64  build for another machine, in build-arm64, with Debian's cross compiler and libraries (scripts/setup arm64)
-# make static     build binaries that run on any Linux of the machine, in $(O)/static
-# make install    PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
-# make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
-# make deb        build Debian packages of the last commit, in $(O)/deb; for another machine with ARCH=arm64   (as root if
-#                 something is missing)
-# make check-api  compare the API table with NVIDIA's headers and libraries
-# make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
-# make sanitize   run the tools' tests with ASan and UBSan     (as root)
-# make bench      measure what a traced call costs: $(O)/bench.md   (as root)
-# make check-kernels  run the tools on Debian's kernels, old and new, under qemu: KERNELS='6.1 6.12'
-# make check-arm64    build for arm64, and run what needs no BPF under qemu-user, the tools on Debian's arm64 kernels under qemu
-# make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
-# make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
-# make check-world  all that make check-all has not, each part's result into docs/tested.md: tests/world, roots, kernels,
-#                 sanitizers, hours of fuzzing and of mutants; scripts/tested runs one part   (as root)
-# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
-# make V=1        show the commands                make O=DIR  build in DIR
-# make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
+# make            build the tools in tools/, in build: TOOLS='cudaleak cudatop' these, EXPORTER=no all but cudaexporter
+# make check      set up, build, and run the tests in tests: ten minutes; TESTS='tests/cudaleak.t' these   (as root)
+# make check-all  also what is slow in those files, tests/long and, with real programs, tests/clients (not with CLIENTS=no)
+# make check-X    what make check-all has not: all of it with X = world, or a part: api arm64 clients kernels libs ptx roots
+# make sanitize, bench   the tools' tests with ASan and UBSan; what a traced call costs: $(O)/bench.md   (as root)
+# make demo, examples    watch a leak being found (as root); the programs of the manuals' examples, in $(O)/examples
+# make install    of TOOLS: PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
+# make static     binaries that run on any Linux of the machine, in $(O)/static
+# make dist       a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
+# make deb        Debian packages of the last commit, in $(O)/deb   (as root if something is missing)
+# ARCH=arm64      for another machine, in build-arm64, with Debian's cross compiler and libraries (scripts/setup arm64)
+# V=1 shows the commands; O=DIR builds in DIR; HARDEN= builds without hardening; CFLAGS=... LDFLAGS=... keep it
+
 # the machine that the tools are for, a folder of arch/; for another one than this (make ARCH=arm64), Debian's cross
 # compiler and libraries (scripts/sysroot) are used, and O is build-ARCH
 HERE    := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
@@ -60,20 +48,43 @@ WARN    := -Wall -Wextra -Wshadow -Wformat=2 -Wvla -Wundef -Wredundant-decls -Ws
 # not for BPF: its programs have no prototypes; the last three are gcc's only
 WARN_C  := $(WARN) -Wmissing-prototypes $(if $(findstring clang,$(shell $(CC) --version)),,-Wduplicated-cond -Wduplicated-branches -Wlogical-op)
 INC     := -iquote common -iquote tools -iquote arch/$(ARCH) -iquote $(O) -iquote .
-# ncurses is for the tools with a live screen
-# of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
-LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lprotobuf-c -lzstd -llz4 -lncursesw -ltinfo -ldl
-# one tool's own
-LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcrypt
-LIBS_ncclhang := -ljansson
 Q       := $(if $(V),,@)
 
-TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
-# a package of its own
-EXPORTER := $(filter cudaexporter,$(TOOLS))
-# shared by several tools; one tool's own
-COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c arch/$(ARCH)/*.c)) $(O)/profile.pb-c.o
-own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
+ALL_TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
+TOOLS   := $(filter-out $(if $(filter no,$(EXPORTER)),cudaexporter),$(ALL_TOOLS))
+$(foreach t,$(filter-out $(ALL_TOOLS),$(TOOLS)),$(error TOOLS: '$t': no such tool))
+# the tools with a source that includes one of these headers
+users    = $(filter $(TOOLS),$(sort $(foreach f,$(shell grep -lE '^.include "($(1))"' $(wildcard tools/*.c tools/*/*.[ch])),\
+	$(basename $(word 2,$(subst /, ,$f))))))
+# with a live screen; with --pprof; that read fat binaries; that put probes into kernels; that take GPU time from CUPTI
+LIVE    := $(call users,session/live\.h|generated/call_top\.h)
+PPROF   := $(call users,pprof/profile\.h|generated/call_top\.h)
+FATBIN  := $(call users,ptx/fatbin\.h)
+PROBERS := $(call users,gpuprobe/.*)
+TIMERS  := $(call users,gputime/.*)
+# packages of their own, with PROBERS
+NCCL    := $(filter nccl%,$(TOOLS))
+EXPORTERS := $(filter cudaexporter,$(TOOLS))
+
+# what all tools are linked with; of BCC's archive, which no package has as a library of its own, one object is taken:
+# bcc_perf_map.  Where there is no pkg-config, or not of the library, -l is enough
+PKG_CONFIG := $(if $(CROSS),PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MULTI)/pkgconfig )pkg-config
+pc       = $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
+LIBS    := $(call pc,libbpf,-lbpf) -l:libbcc_bpf.a $(call pc,libdw libelf zlib,-ldw -lelf -lz) -liberty -Wl,--as-needed -ldl
+# what some are: headers and libraries are needed for these alone
+LIBS_LIVE   := $(call pc,ncursesw,-lncursesw -ltinfo)
+LIBS_PPROF  := $(call pc,libprotobuf-c,-lprotobuf-c)
+LIBS_FATBIN := $(call pc,libzstd liblz4,-lzstd -llz4)
+LIBS_ncclhang := $(call pc,jansson,-ljansson)
+LIBS_cudaexporter := $(call pc,libmicrohttpd gnutls yaml-0.1 libseccomp libcrypt,-lmicrohttpd -lgnutls -lyaml -lseccomp -lcrypt)
+libs     = $(LIBS) $(foreach w,LIVE PPROF FATBIN,$(if $(filter $(1),$($w)),$(LIBS_$w))) $(LIBS_$(1))
+
+# one tool's own, with what is in common for those that have such a library; what is shared by all
+OWN_LIVE   := $(O)/common/cli/top_screen.o
+OWN_PPROF  := $(O)/common/pprof/pprof.o $(O)/profile.pb-c.o
+OWN_FATBIN := $(O)/common/ptx/fatbin.o
+own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c)) $(foreach w,LIVE PPROF FATBIN,$(if $(filter $(1),$($w)),$(OWN_$w)))
+COMMON  := $(filter-out $(OWN_LIVE) $(OWN_PPROF) $(OWN_FATBIN),$(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c arch/$(ARCH)/*.c)))
 # a tool's BPF programs are bpf/TOOL.bpf.c, but these tools share them
 BPF_ncclhang     := nccl
 BPF_ncclsnoop    := nccl
@@ -103,15 +114,18 @@ INJECT    := $(if $(wildcard agent/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 # for programs that no tool has started: it maps the library of a tool that asks
 RESIDENT  := $(if $(INJECT),$(O)/inject/resident.so)
 
-# what the tools print with --json, from their tables of fields
+# what the tools print with --json, from the tables of fields of them all
 SCHEMA := $(O)/json-schema.json
 
-all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(GPUTIME) $(INJECT) $(RESIDENT) $(SCHEMA)
+# what these tools load into programs
+LOADED := $(if $(PROBERS),$(GPUPROBE) $(PTXAS)) $(if $(TIMERS),$(GPUTIME)) $(INJECT) $(RESIDENT)
+
+all: $(TOOLS:%=$(O)/%) $(LOADED) $(SCHEMA)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  LINK  $*"
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ $(LIBS) $(LIBS_$*) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ $(call libs,$*) -o $@
 
 $(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
@@ -151,7 +165,7 @@ $(PTXAS): $(PTXAS_O) $(O)/agent/gpuprobe/link.o $(O)/agent/gpuprobe/select.o $(O
 $(foreach t,$(INJECTED),$(eval $(O)/tools/$t.o: $(O)/$(call bpf,$t).skel.h))
 $(foreach b,inode watch,$(eval $(patsubst %.c,$(O)/%.o,$(wildcard common/*/$b.c)): $(O)/$b.skel.h))
 
-$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out $(EXPORTER),$(TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
+$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out cudaexporter,$(ALL_TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
 	$(Q)LC_ALL=C awk -f $< $(filter %.c %.h,$^) > $@
 
 # one small object knows the revision, and is compiled again when that is another one
@@ -207,7 +221,7 @@ $(O)/%.ptx.h: $(O)/%.ptx
 	$(Q)(echo 'static const char $*_ptx[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 
 # who includes one: known after the first time
-$(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(GPU_PTX:%=%.h)
+$(patsubst %.c,$(O)/%.o,$(wildcard $(foreach t,$(PROBERS),tools/$t.c tools/$t/*.c) tests/fuzz/*.c)): | $(GPU_PTX:%=%.h)
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
@@ -259,13 +273,15 @@ check-all: setup-all
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
 	@LONG=1 JOBS=$${JOBS:-$$(($$(nproc) + 1))} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(TESTS)
 
-# what cannot be had is skipped, with the reason: all of it is a failure
+# real programs, such as PyTorch, on the simulated CUDA: pip fetches 6 GB, once.  What cannot be had is skipped, with the reason:
+# all of it is a failure
 check-clients:
 	@scripts/setup clients || :
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS)
 
-# the one with the oldest pass first; records each in docs/tested.md
+# what make check-all has not: tests/world, roots, kernels, sanitizers, hours of fuzzing and of mutants (scripts/parts).  The one
+# with the oldest pass first; records each in docs/tested.md, as scripts/tested does with one part
 check-world: setup-all
 	@scripts/tested run $$(scripts/tested list | cut -f1)
 
@@ -275,10 +291,12 @@ demo: setup-demo
 	@$(MAKE) --no-print-directory $(PARALLEL) all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
 	@O=$(O) scripts/demo
 
+# the tools on Debian's kernels, old and new, under qemu: KERNELS='6.1 6.12'
 check-kernels: setup-kernels
 	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
 	@O=$(O) ARCH=$(ARCH) scripts/check-kernels $(KERNELS)
 
+# builds for arm64; what needs no BPF under qemu-user, the tools on Debian's arm64 kernels under qemu
 check-arm64: setup-arm64
 	@$(MAKE) --no-print-directory ARCH=arm64 check-cross
 
@@ -289,6 +307,7 @@ check-cross: $(SYSROOT)
 	@O=$(O) ARCH=$(ARCH) scripts/check-emulated
 	@O=$(O) ARCH=$(ARCH) scripts/check-kernels $(KERNELS)
 
+# demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'
 check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
 
@@ -299,9 +318,11 @@ bench: setup-bench
 
 bench-built: all tests-built $(BENCH_FILES)
 
+# the API table against NVIDIA's headers and libraries
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
 
+# puts probes into PTX, assembles it, reads the order from the machine code: PTX='DIR FILE', default ours
 check-ptx: $(O)/tests/bin/ptxrw $(GPU_PTX)
 	@O=$(O) CUDA=$(CUDA) scripts/check-ptx $(PTX)
 
@@ -323,13 +344,14 @@ sanitized-libs:
 		LIBS="$(LIBS) -llzma -lbz2 -leu" all
 	$(Q)ln -sfn ../tests $(O)/sanitize-libs/tests
 
+# the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...
 check-libs: setup-libs
 	@$(MAKE) --no-print-directory tests-built
 	@O=$(O) CUDA=$(CUDA) MAKE="$(MAKE)" scripts/check-libs $(TESTS)
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(O)/static/$(notdir $(GPUTIME)) $(O)/static/$(notdir $(PTXAS)) $(patsubst $(O)/%,$(O)/static/%,$(INJECT) $(RESIDENT))
+static: $(STATIC:%=$(O)/static/%) $(LOADED:$(O)/%=$(O)/static/%)
 
 # beside them, as they look for them there
 $(O)/static/%.so: $(O)/%.so
@@ -346,7 +368,7 @@ ARCHIVES = -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
 $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(LIBS_$*) $(ARCHIVES) -o $@ 2>$@.said || \
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(call libs,$*) $(ARCHIVES) -o $@ 2>$@.said || \
 		{ cat $@.said >&2; rm $@.said; exit 1; }
 	$(Q)sed "/: in function /{ N; /Using 'dlopen'/d; }" $@.said >&2; rm $@.said
 
@@ -372,10 +394,11 @@ DEFLT := $(DESTDIR)$(SYSCONFDIR)/default
 # cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
-# programs, pages and completions of these tools
-programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) && \
+# programs, pages, completions, and libraries of --attach inject of these tools
+programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) $(LIBDIR)/inject && \
 	install $(1:%=$(O)/%) $(BIN) && \
 	install -m 644 $(1:%=man/%.8) $(MAN) && \
+	for t in $(filter $(INJECTED),$(1)); do install -m 644 $(O)/inject/$$t.so $(LIBDIR)/inject || exit; done && \
 	for t in $(1); do \
 		h=$$(echo $$t | $(HYPHEN)); $(RUN) $(O)/$$t --bash-completion >$(COMP)/$$t && \
 		$(RUN) $(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
@@ -384,25 +407,45 @@ programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) && \
 			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; \
 			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done
 
-install: install-tools $(if $(EXPORTER),install-exporter)
+# what is installed together, and is a package of its own; common is for all
+CUDA_TOOLS := $(filter-out $(NCCL) $(PROBERS) $(EXPORTERS),$(TOOLS))
+PARTS := common $(if $(CUDA_TOOLS),tools) $(if $(NCCL),nccl) $(if $(PROBERS),gpuprobe) $(if $(EXPORTERS),exporter)
+install: $(PARTS:%=install-%)
 
-install-tools: all
-	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
-	install -d $(MAN7) $(SHARE)/bt $(SHARE)/gputime $(LIBDIR)
-	install -d $(LIBDIR)/inject
-	install -m 644 $(GPUPROBE) $(GPUTIME) $(LIBDIR)
-	install -m 644 $(INJECT) $(RESIDENT) $(LIBDIR)/inject
-	install $(PTXAS) $(LIBDIR)
-	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
+install-common: all
+	install -d $(MAN7) $(SHARE) $(LIBDIR)
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 $(SCHEMA) $(SHARE)
-	install -m 644 scripts/bt/*.bt $(SHARE)/bt
+ifneq ($(RESIDENT),)
+	install -d $(LIBDIR)/inject
+	install -m 644 $(RESIDENT) $(LIBDIR)/inject
+endif
+ifneq ($(TIMERS),)
+	install -d $(SHARE)/gputime
+	install -m 644 $(GPUTIME) $(LIBDIR)
 	install -m 644 etc/systemd/gputime.conf etc/kubernetes/gputime.yaml $(SHARE)/gputime
 	sed -i 's|/usr/lib/|$(PREFIX)/lib/|' $(SHARE)/gputime/*
+endif
+
+install-tools: all
+	$(call programs,$(CUDA_TOOLS))
+ifneq ($(filter cudabt,$(TOOLS)),)
+	install -d $(SHARE)/bt
+	install -m 644 scripts/bt/*.bt $(SHARE)/bt
+endif
+
+install-nccl: all
+	$(call programs,$(NCCL))
+
+install-gpuprobe: all
+	$(call programs,$(PROBERS))
+	install -m 644 $(GPUPROBE) $(LIBDIR)
+	install $(PTXAS) $(LIBDIR)
+	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 
 # the unit names the program where it is; what the administrator has changed stays
 install-exporter: all
-	$(call programs,$(EXPORTER))
+	$(call programs,$(EXPORTERS))
 	install -d $(UNIT) $(DEFLT) $(SHARE)/prometheus $(SHARE)/grafana $(SHARE)/kubernetes
 	sed 's|^ExecStart=[^ ]*/|ExecStart=$(PREFIX)/bin/|' etc/systemd/cudaexporter.service >$(UNIT)/cudaexporter.service
 	[ -e $(DEFLT)/cudaexporter ] || install -m 644 etc/default/cudaexporter $(DEFLT)
@@ -411,22 +454,22 @@ install-exporter: all
 	install -m 644 etc/grafana/*.json $(SHARE)/grafana
 	install -m 644 $(filter-out %/gputime.yaml,$(wildcard etc/kubernetes/*)) $(SHARE)/kubernetes
 
-# but what the administrator may have changed
+# all tools, whatever TOOLS is, but not what the administrator may have changed
 uninstall:
 	rm -rf $(SHARE) $(LIBDIR)
 	rm -f $(MAN7)/cuda-bpf-tools.7 $(UNIT)/cudaexporter.service
 	! cmp -s etc/default/cudaexporter $(DEFLT)/cudaexporter || rm -f $(DEFLT)/cudaexporter
-	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
+	for t in $(ALL_TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n $(ZSH)/_$$n $(FISH)/$$n.fish; done; done
 
-# for a test that links a tool itself
+# for a test that links a tool itself: make libs TOOLS=cudaleak
 libs:
-	@echo $(LIBS)
+	@echo $(call libs,$(firstword $(TOOLS)))
 
 clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-arm64 check-clients check-cross check-kernels check-libs check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb libs install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-arm64 setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-arm64 check-clients check-cross check-kernels check-libs check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb libs install install-common install-tools install-nccl install-gpuprobe install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

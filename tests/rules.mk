@@ -12,6 +12,10 @@ T_O := $(O)/tests
 T_LIB := $(T_O)/lib
 T_BIN := $(T_O)/bin
 T_OBJ := $(T_O)/obj
+# what only some tools need of common, before what all do
+T_PARTS := $(T_O)/libparts.a
+T_ARCHIVES := $(T_PARTS) $(O)/libcommon.a
+T_LIBS := $(LIBS) $(LIBS_LIVE) $(LIBS_PPROF) $(LIBS_FATBIN)
 
 # The header of CUDA 13 or later, if installed.
 T_CUDA_H := $(wildcard $(CUDA)/include/cuda.h)
@@ -294,30 +298,30 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
 $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
-$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
 # without a process whose memory could be read
-$(T_BIN)/communicators: $(O)/tests/unit/communicators.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(addprefix -Wl$(T_COMMA)--wrap=,helper_mappings vm_read_words) $^ $(LIBS) -o $@
+$(T_BIN)/communicators: $(O)/tests/unit/communicators.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(addprefix -Wl$(T_COMMA)--wrap=,helper_mappings vm_read_words) $^ $(T_LIBS) -o $@
 
-$(T_BIN)/gaps: $(O)/tests/unit/gaps.o $(filter %/gaps.o %/host_threads.o,$(call own,cudalaunchtop)) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/gaps: $(O)/tests/unit/gaps.o $(filter %/gaps.o %/host_threads.o,$(call own,cudalaunchtop)) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
-$(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
-$(T_BIN)/python-codes: $(O)/tests/unit/python_codes.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/python-codes: $(O)/tests/unit/python_codes.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
-$(T_BIN)/late $(T_BIN)/unwind $(T_BIN)/place: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/late $(T_BIN)/unwind $(T_BIN)/place: $(T_BIN)/%: $(O)/tests/unit/%.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
-$(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
-$(T_BIN)/helper $(T_BIN)/each $(T_BIN)/reused: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/helper $(T_BIN)/each $(T_BIN)/reused: $(T_BIN)/%: $(O)/tests/unit/%.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
 # the interpreter of PTX; its objects can be linked into a shared library
 T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(T_DIR)/sim/interp/*.c))
@@ -357,11 +361,11 @@ $(T_BIN)/texture: $(O)/tests/unit/texture.o $(filter $(T_OBJ)/interp/texture% $(
 $(T_BIN)/matrix: $(O)/tests/unit/matrix.o $(filter $(T_OBJ)/interp/matrix% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(O)/libcommon.a | $(T_BIN) $(GPUPROBE)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(T_ARCHIVES) | $(T_BIN) $(GPUPROBE)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
-$(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
 
 $(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/agent/gpuprobe/registers.o $(O)/agent/gpuprobe/modules.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
@@ -375,41 +379,41 @@ $(T_BIN)/gpuprobe-send: $(O)/tests/unit/gpuprobe-send.o | $(T_BIN)
 $(T_BIN)/gpuprobe-flood: $(O)/tests/unit/gpuprobe-flood.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
-$(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(T_ARCHIVES) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out $(T_BIN),$^) -o $@
 
 T_SHM := $(patsubst %,$(O)/tests/unit/%.o,shmmap shmmap_bench shmmap_ring shmmap_storm shmmap_types)
-$(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -pthread -o $@
+$(T_BIN)/shmmap: $(T_SHM) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -pthread -o $@
 
-$(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
 # as the parts of a tool are, and with sanitizers
 T_RAS := $(wildcard tools/ncclhang/ras*.c)
-$(T_BIN)/nccl-ras: $(O)/tests/unit/nccl_ras.o $(T_RAS:%.c=$(O)/%.o) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_ncclhang) -o $@
+$(T_BIN)/nccl-ras: $(O)/tests/unit/nccl_ras.o $(T_RAS:%.c=$(O)/%.o) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) $(LIBS_ncclhang) -o $@
 
 T_RAS_SANITIZED := tests/unit/nccl_ras.c $(T_RAS) $(wildcard common/proc/helper.c common/proc/confine.c)
-$(T_BIN)/nccl-ras-sanitized: $(T_RAS_SANITIZED) $(wildcard tools/ncclhang/ras*.h) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) -std=gnu11 $(WARN) $(SANITIZE) $(INC) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) $(LIBS_ncclhang) -o $@
+$(T_BIN)/nccl-ras-sanitized: $(T_RAS_SANITIZED) $(wildcard tools/ncclhang/ras*.h) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) -std=gnu11 $(WARN) $(SANITIZE) $(INC) $(LDFLAGS) $(filter %.c %.a,$^) $(T_LIBS) $(LIBS_ncclhang) -o $@
 
-$(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
-$(T_BIN)/short-names $(T_BIN)/rust-names: $(T_BIN)/%-names: $(O)/tests/unit/%_names.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(T_BIN)/short-names $(T_BIN)/rust-names: $(T_BIN)/%-names: $(O)/tests/unit/%_names.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
 # parts of cudaexporter, without the tool
 $(addprefix $(T_BIN)/,kernel-label labels exporter-nvml exporter-devices web): \
-		$(T_BIN)/%: $$(O)/tests/unit/$$(subst -,_,$$*).o $$(call own,cudaexporter) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_cudaexporter) -o $@
+		$(T_BIN)/%: $$(O)/tests/unit/$$(subst -,_,$$*).o $$(call own,cudaexporter) $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) $(LIBS_cudaexporter) -o $@
 
 # tools that take the kernel for one whose return probes kill
 T_KILLS := kills-cudaleak kills-cudalaunchtop kills-cudabt
 $(T_KILLS:%=$(T_BIN)/%): $(T_BIN)/kills-%: $(O)/tools/%.o $$(call own,$$*) $(O)/tests/unit/kills.o \
-		$(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+		$(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(T_LIBS) -o $@
 
 $(T_BIN)/filtered: $(T_OBJ)/workloads/filtered.o | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS)
@@ -419,15 +423,18 @@ $(T_CFI_WAYS:%=$(T_OBJ)/cfi/%.o): $(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | 
 	$(Q)$(CC) -std=gnu11 -g -Wall -Wextra -fPIE -MMD -MP $(T_CFI_$*) -c $< -o $@
 
 # lazily bound: the first call goes through the PLT to the dynamic linker
-T_CFI := $(patsubst %,$(O)/tests/unit/%.o,cfi cfi_compare cfi_rows) $(O)/arch/$(ARCH)/tests/cfi_asm.o $(O)/libcommon.a
+T_CFI := $(patsubst %,$(O)/tests/unit/%.o,cfi cfi_compare cfi_rows) $(O)/arch/$(ARCH)/tests/cfi_asm.o $(T_ARCHIVES)
 $(O)/arch/$(ARCH)/tests/cfi_asm.o: INC += -iquote tests/unit
 $(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(T_LIBS) -pthread
 
 $(T_BIN)/cfi-static: $(T_OBJ)/cfi/static.o $(T_CFI) | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(ARCHIVES) -pthread
-$(T_BIN)/python: $(O)/tests/unit/python.o $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(T_LIBS) $(ARCHIVES) -pthread
+$(T_BIN)/python: $(O)/tests/unit/python.o $(T_ARCHIVES) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(T_LIBS)
+
+$(T_PARTS): $(OWN_LIVE) $(OWN_PPROF) $(OWN_FATBIN)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 -include $(wildcard $(T_OBJ)/*/*.d)
 
@@ -439,7 +446,7 @@ $(T_OBJ)/replay/replay.o: $(T_DIR)/replay/replay.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN_C) $(INC) -MMD -MP -c $< -o $@
-$(T_REPLAY:%=$(T_O)/replay/%): $(T_O)/replay/%: $(O)/tools/%.o $$(call own,$$*) $(T_OBJ)/replay/replay.o $(O)/libcommon.a
+$(T_REPLAY:%=$(T_O)/replay/%): $(T_O)/replay/%: $(O)/tools/%.o $$(call own,$$*) $(T_OBJ)/replay/replay.o $(T_ARCHIVES)
 	@echo "  LINK  replay/$*"
 	$(Q)mkdir -p $(@D) && ln -sfn ../../inject $(@D)/inject && ln -sf ../../libcudagputime.so $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(T_REPLAY_WRAPS) $^ $(LIBS) $(LIBS_$*) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(T_REPLAY_WRAPS) $^ $(call libs,$*) -o $@

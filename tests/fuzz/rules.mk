@@ -37,7 +37,7 @@ $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__max_ent
 	bmap_lookup bmap_delete syms_function syms_variables vm_read_string vm_read_words)
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
-		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(O)/libcommon.a
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) $(LIBS_$(FUZZ_OWN_$*)) -ljansson -o $@
+		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(T_ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(T_LIBS) $(LIBS_$(FUZZ_OWN_$*)) -ljansson -o $@
 
 .PHONY: fuzz fuzz-built setup-fuzz

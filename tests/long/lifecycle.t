@@ -122,7 +122,7 @@ with_links() {
 	# shellcheck disable=SC2046 # words
 	${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" "-DATTACH_MAX=$1" \
 		"$O/tools/cudamallocsnoop.o" common/probe/attach.c \
-		"$O/libcommon.a" $(env -u MAKEFLAGS make -s libs) -pthread -o "$tmp/cudamallocsnoop"
+		"$O/common/pprof/pprof.o" "$O/profile.pb-c.o" "$O/libcommon.a" $(env -u MAKEFLAGS make -s libs TOOLS=cudamallocsnoop) -pthread -o "$tmp/cudamallocsnoop"
 }
 
 it "a tool never makes links without end: it says what it does not probe any more, and harms nobody"

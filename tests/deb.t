@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # the words'
 # What can be said of the packages without building them; tests/world/deb.t builds them.
 
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
 
 it "debian/changelog and CHANGELOG.md begin with the tools' version"
@@ -26,6 +27,33 @@ tools() { for t in tools/*.c; do t=$(basename "$t" .c); [ -e "docs/$t.md" ] || e
 it "debian/control's description names every tool"
 for t in $(tools); do
 	sed -n '/^Package: /,$p' debian/control | grep -qwF "$t" || no "$t"
+done
+
+# package NAME: its paragraph
+package() { awk -v RS= -v p="Package: $1" '{ split($0, line, "\n") } line[1] == p' debian/control; }
+
+it "a tool is in the package whose description names it, as make install has it apart"
+for part in tools: nccl:-nccl gpuprobe:-gpuprobe; do
+	rm -rf "$tmp/dest"
+	run make -s "O=$O" "DESTDIR=$tmp/dest" "install-${part%:*}"
+	status 0
+	find "$tmp/dest/usr/local/bin" -type f -printf '%f\n' | while read -r t; do
+		grep -q '^#include "generated/' "tools/$t.c" || echo "$t"
+	done | sort >"$tmp/installed"
+	package "cuda-bpf-tools${part#*:}" | sed '1,/^Description:/d' | grep -oE '\b(cuda|nccl)[a-z]+\b' | sort -u | while read -r t; do
+		[ ! -e "tools/$t.c" ] || echo "$t"
+	done >"$tmp/named"
+	[ -s "$tmp/installed" ] || no "no tools"
+	equal "$(cat "$tmp/installed")" "$(cat "$tmp/named")"
+done
+
+it "each package of what one had takes its files' place, and that one brings those of the tools"
+for p in $(sed -n 's/^Package: //p' debian/control | grep -vx cuda-bpf-tools); do
+	package "$p" | grep -qxF 'Breaks: cuda-bpf-tools (<< 0.1.0)' || no "$p breaks nothing"
+	package "$p" | grep -qxF 'Replaces: cuda-bpf-tools (<= 0.1.0)' || no "$p replaces nothing"
+done
+for p in nccl gpuprobe; do
+	package cuda-bpf-tools | grep -q "^Recommends:.* cuda-bpf-tools-$p\b" || no "cuda-bpf-tools does not recommend $p"
 done
 
 it "debian/copyright has the licenses of LICENSE"

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # the words'
+# shellcheck shell=sh disable=SC2013,SC2154 # words without spaces; the words'
 # The Debian packages for arm64, built on another machine from the last commit.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 arm=$O-arm64-deb	# arm64.t, which may run at the same time, has the other

@@ -282,10 +282,12 @@ static void put_entry(FILE *f, const struct dump *d, const struct entry *e, unsi
 	end_dict(f);
 }
 
-/* Adds what a rank has called. */
+/* Adds what a rank has called, if anything. */
 static struct entry *add_entries(struct entry *all, size_t *n, const struct hang *h,
 				 const struct hang_rank *r)
 {
+	if (!r->m->recent)
+		return all;
 	all = xrealloc(all, *n + RECENT, sizeof(*all));
 	for (unsigned i = 0; i < RECENT; i++)
 		if (r->m->recent[i].number)

@@ -224,6 +224,14 @@ awk '
 	END { if (count < 200) print "only " count + 0 " variables" }' common/*/*.c tools/*.c tools/*/*.c agent/*/*.c bpf/*.c bpf/*/*.c gpu/*.c arch/*/*.c arch/*/*/*.c >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
+it "a static function has no other's name in its room: a breakpoint, a profile and a tag mean one"
+for c in agent/*/*.c common/*/*.c tools/*/*.c; do
+	sed -nE "s|^static [^;=()]*[^a-zA-Z_0-9]([a-z_0-9]+)\(.*|${c%/*} \1|p" "$c" | sort -u	# some have a prototype
+done | sort >"$tmp/static"
+[ "$(wc -l <"$tmp/static")" -gt 2000 ] || no "few functions"
+uniq -d "$tmp/static" | grep -v ' __attribute__$' >"$tmp/out"
+lines 0 ''
+
 it "a pointer to a function of NVML is named by words of the function"
 awk -F'[(,]' '/^\tX\([a-z]/ {
 		n = split($2, word, "_")

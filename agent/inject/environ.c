@@ -11,7 +11,7 @@
 enum { AUXV = 64 };	/* entries */
 
 /* Returns the number at the end of the line that begins so; 0 if there is none. */
-static __u32 number(const char *text, const char *line)
+static __u32 environ_number(const char *text, const char *line)
 {
 	__u32 n = 0;
 
@@ -32,8 +32,8 @@ __u32 environment_filters(char *text)
 	__u32 filters;
 
 	text[n] = 0;
-	filters = number(text, "Seccomp_filters:");
-	return filters ?: number(text, "Seccomp:") == 2;
+	filters = environ_number(text, "Seccomp_filters:");
+	return filters ?: environ_number(text, "Seccomp:") == 2;
 }
 
 void environment_time(struct injected *a)

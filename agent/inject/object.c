@@ -24,7 +24,7 @@ static __u32 sysv_hash(const char *name)
 }
 
 /* The linker has relocated the addresses in the dynamic section; in the file they are without the base. */
-static const void *address(const struct object *o, __u64 value)
+static const void *object_address(const struct object *o, __u64 value)
 {
 	return (const void *)(value < o->base ? o->base + value : value);
 }
@@ -32,7 +32,7 @@ static const void *address(const struct object *o, __u64 value)
 static bool dynamic(struct object *o, const ElfW(Dyn) *dyn)
 {
 	for (; dyn->d_tag != DT_NULL; dyn++) {
-		const void *p = address(o, dyn->d_un.d_ptr);
+		const void *p = object_address(o, dyn->d_un.d_ptr);
 
 		if (dyn->d_tag == DT_SYMTAB)
 			o->symbols = p;

@@ -73,7 +73,7 @@ static unsigned digit_of(char c)
 }
 
 /* Decimal, octal or hexadecimal, as in C. */
-static __u64 number_of(const char *s)
+static __u64 static_tls_number_of(const char *s)
 {
 	bool hex = *s == '0' && (s[1] == 'x' || s[1] == 'X');
 	unsigned base = hex ? 16 : *s == '0' ? 8 : 10;
@@ -94,7 +94,7 @@ static __u64 tunable_of(char *text, char **mark)
 		if (!*mark && begins(text, MARK))
 			*mark = text;
 		if (begins(text, STATIC_TLS_TUNABLE))
-			bytes = number_of(text + length(STATIC_TLS_TUNABLE));
+			bytes = static_tls_number_of(text + length(STATIC_TLS_TUNABLE));
 		while (*text && *text != ':')
 			text++;
 	}
@@ -225,7 +225,7 @@ static void advise(const struct start *s, __u64 bytes)
 	sys3(__NR_write, 2, (long)text, to - text);
 }
 
-static const void *address(const struct link_map *map, __u64 value)
+static const void *static_tls_address(const struct link_map *map, __u64 value)
 {
 	return (const void *)(value < map->l_addr ? map->l_addr + value : value);
 }
@@ -240,7 +240,7 @@ static bool program_uses(const struct link_map *map)
 		map = map->l_prev;
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_RELA)
-			r = address(map, d->d_un.d_ptr);
+			r = static_tls_address(map, d->d_un.d_ptr);
 		if (d->d_tag == DT_RELASZ)
 			bytes = d->d_un.d_val;
 	}

@@ -33,7 +33,7 @@ static const void *code(__u32 number)
 }
 
 /* A slot is filled once, after its stub; the table is never full. */
-static __u32 number_of(const struct injected *a, __u64 real)
+static __u32 stubs_number_of(const struct injected *a, __u64 real)
 {
 	__u16 n;
 
@@ -45,7 +45,7 @@ static __u32 number_of(const struct injected *a, __u64 real)
 
 const void *stub_of(const struct injected *a, __u64 real)
 {
-	__u32 n = number_of(a, real);
+	__u32 n = stubs_number_of(a, real);
 
 	return n < STUBS && !a->stub[n].closed ? code(n) : NULL;
 }
@@ -137,7 +137,7 @@ static __u32 driver_bits(struct injected *a, __u64 object)
 const void *stub_make(struct injected *a, __u32 function, __u64 real, __u64 object, bool gives)
 {
 	struct stub s = { .real = real, .object = object, .function = function, .gives = gives };
-	__u32 n = number_of(a, real);
+	__u32 n = stubs_number_of(a, real);
 
 	if (function != NO_FUNCTION) {
 		s.in = &a->shm.function[function];
@@ -233,7 +233,7 @@ struct binding {
 	bool change;
 };
 
-static __u32 number(const char *digits)
+static __u32 stubs_number(const char *digits)
 {
 	__u32 n = 0;
 
@@ -296,7 +296,7 @@ static bool has_form(const struct binding *b, __u32 function)
 		return false;
 	for (q = m->names + m->function[function + 1].name; *p && *p == *q; p++, q++)
 		;
-	return !*p && *q == '@' && b->runtime <= number(q + 1);
+	return !*p && *q == '@' && b->runtime <= stubs_number(q + 1);
 }
 
 static void all_bind(struct binding *b)

@@ -70,7 +70,7 @@ static int file_make(struct resident_state *r)
 	return (int)fd;
 }
 
-static void *map(const void *at, int prot, int fd)
+static void *control_map(const void *at, int prot, int fd)
 {
 	const int flags = MAP_SHARED | (at ? MAP_FIXED : 0);
 	long p = sys6(__NR_mmap, (long)at, RESIDENT_BYTES, prot, flags, fd, 0);
@@ -88,7 +88,7 @@ static bool own_map(struct resident_state *r, int fd)
 		.magic = RESIDENT_MAGIC, .version = RESIDENT_VERSION, .bytes = sizeof(first),
 		.filters = injected.filters, .flags = INJECT_OFF,
 	};
-	struct resident_control *own = map(NULL, PROT_READ | PROT_WRITE, fd);
+	struct resident_control *own = control_map(NULL, PROT_READ | PROT_WRITE, fd);
 
 	if (!own)
 		return false;
@@ -104,7 +104,7 @@ static bool own_map(struct resident_state *r, int fd)
 bool control_make(struct resident_state *r)
 {
 	int fd = file_make(r), read = fd < 0 ? -1 : above_standard(reopen(r, fd, O_RDONLY));
-	const void *p = read >= 0 && own_map(r, fd) ? map(r->control, PROT_READ, read) : NULL;
+	const void *p = read >= 0 && own_map(r, fd) ? control_map(r->control, PROT_READ, read) : NULL;
 
 	if (fd >= 0)
 		sys3(__NR_close, fd, 0, 0);

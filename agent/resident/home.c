@@ -10,7 +10,7 @@
 /* Bytes of /proc/self/maps that are read. */
 enum { MAPS = 8 << 20 };
 
-static bool look(int dir, const char *name, int flags, struct place *to)
+static bool home_look(int dir, const char *name, int flags, struct place *to)
 {
 	struct statx s = { 0 };
 
@@ -63,15 +63,15 @@ static bool folder_find(char *folder)
 
 bool home_note(struct home *h)
 {
-	return folder_find(h->folder) && look(AT_FDCWD, "/", 0, &h->root) &&
-	       look(AT_FDCWD, h->folder, 0, &h->is);
+	return folder_find(h->folder) && home_look(AT_FDCWD, "/", 0, &h->root) &&
+	       home_look(AT_FDCWD, h->folder, 0, &h->is);
 }
 
 bool home_is_root(const struct home *h)
 {
 	struct place now;
 
-	return look(AT_FDCWD, "/", 0, &now) && place_is(&now, &h->root);
+	return home_look(AT_FDCWD, "/", 0, &now) && place_is(&now, &h->root);
 }
 
 /* The descriptor is checked, not the name. */
@@ -82,13 +82,13 @@ static int open_checked(const struct home *h, int folder, const char *file)
 	struct place now, is;
 	int fd;
 
-	if (!look(folder, "", AT_EMPTY_PATH, &now) || !place_is(&now, &h->is) ||
+	if (!home_look(folder, "", AT_EMPTY_PATH, &now) || !place_is(&now, &h->is) ||
 	    now.user != h->is.user)
 		return -1;
 	fd = (int)sys4(__NR_openat, folder, (long)file, flags, 0);
 	if (fd < 0)
 		return -1;
-	if (look(fd, "", AT_EMPTY_PATH, &is) &&
+	if (home_look(fd, "", AT_EMPTY_PATH, &is) &&
 	    place_is_of(&now, &is, users_told_apart(users, is.user)))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);

@@ -80,7 +80,7 @@ static bool reserve(struct loaded *l, __u64 bytes)
 	return true;
 }
 
-static bool map(struct loaded *l, const struct file *f)
+static bool load_map(struct loaded *l, const struct file *f)
 {
 	__u64 end = 0;
 
@@ -187,7 +187,7 @@ bool load_instance(struct loaded *l, int fd, __u64 stamp)
 	struct file f = { .fd = fd };
 
 	*l = (struct loaded){ 0 };
-	if (file_read(&f) && map(l, &f) && is_stamped(l, &f, stamp) && relocate(l, &f)) {
+	if (file_read(&f) && load_map(l, &f) && is_stamped(l, &f, stamp) && relocate(l, &f)) {
 		protect(l, &f);
 		l->is = instance_of(l);
 	}

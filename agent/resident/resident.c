@@ -375,7 +375,7 @@ static void request_handle(struct resident_state *r, __u32 generation, __u64 sig
 	__atomic_store_n(&r->handled, generation, __ATOMIC_RELEASE);
 }
 
-static void look(struct resident_state *r)
+static void resident_look(struct resident_state *r)
 {
 	bool lives = tool_lives(r);
 
@@ -442,7 +442,7 @@ static __attribute__((noinline, cold)) void serve(struct resident_state *r)
 	if (generation != r->handled)
 		request_handle(r, generation, before);
 	else
-		look(r);
+		resident_look(r);
 	end(r, before);
 }
 

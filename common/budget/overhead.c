@@ -162,7 +162,7 @@ static void forget(struct overhead *o, struct overhead_process *p)
 	free(p);
 }
 
-static void forget_ended(struct overhead *o)
+static void overhead_forget_ended(struct overhead *o)
 {
 	struct overhead_process *p, *next;
 	bool all = clock_ns() - o->checked >= CHECK_NS;
@@ -188,7 +188,7 @@ double overhead_read(struct overhead *o)
 		if (!bpf_map__lookup_elem(o->map, &pid, sizeof(pid), &hits, sizeof(hits), 0))
 			add(o, pid, &hits);
 	}
-	forget_ended(o);
+	overhead_forget_ended(o);
 	return o->read - began;
 }
 

@@ -223,7 +223,7 @@ static void close_estimates(struct probe_budget *b, const struct budget_process 
 			launch_estimate_window(e, &p->seen);
 }
 
-static void forget_ended(struct probe_budget *b)
+static void probe_budget_forget_ended(struct probe_budget *b)
 {
 	struct budget_process *p, *next;
 	struct budget_group *g, *next_group;
@@ -271,7 +271,7 @@ static void read_processes(struct probe_budget *b)
 
 	for (struct overhead_process *o = b->overhead.all; o; o = o->hh.next)
 		spend(b, o, ns);
-	forget_ended(b);
+	probe_budget_forget_ended(b);
 	for (struct budget_group *g = b->groups; g; g = g->hh.next) {
 		g->poorest = g->saved_least = b->share * SAVED_NS;
 		g->load = g->full_load = 0;

@@ -66,7 +66,7 @@ static char *digits_dim(char *end, const unsigned *dim, char between)
 
 typedef unsigned long long u64;
 
-static void put(FILE *file, const char *s, size_t n)
+static void field_put(FILE *file, const char *s, size_t n)
 {
 	fwrite_unlocked(s, 1, n, file);
 }
@@ -83,7 +83,7 @@ static int put_text(FILE *file, const struct field *f, const char *s, const char
 	int n = end - s, width = abs(f->width);
 
 	pad(file, f->width - n);
-	put(file, s, n);
+	field_put(file, s, n);
 	pad(file, -f->width - n);
 	return n > width ? n : width;
 }
@@ -99,13 +99,13 @@ static int put_none(FILE *file, const struct field *f)
 static void put_between(char open, const char *s, const char *end, char close)
 {
 	putc_unlocked(open, stdout);
-	put(stdout, s, end - s);
+	field_put(stdout, s, end - s);
 	putc_unlocked(close, stdout);
 }
 
 static void put_null(void)
 {
-	put(stdout, "null", 4);
+	field_put(stdout, "null", 4);
 }
 
 /* ---- numbers */
@@ -130,7 +130,7 @@ static void uint_json(const void *at)
 		return;
 	}
 	s = digits_decimal(end, n, 1);
-	put(stdout, s, end - s);
+	field_put(stdout, s, end - s);
 }
 
 static int int_text(FILE *file, const struct field *f, const void *at)
@@ -144,7 +144,7 @@ static void int_json(const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS, *s = digits_int(end, *(const int *)at);
 
-	put(stdout, s, end - s);
+	field_put(stdout, s, end - s);
 }
 
 static int ptr_text(FILE *file, const struct field *f, const void *at)
@@ -261,7 +261,7 @@ static void time_json(const void *at)
 	s = digits_decimal(end, ns % NS_PER_S / 1000, 6);
 	*--s = '.';
 	s = digits_decimal(s, ns / NS_PER_S, 1);
-	put(stdout, s, end - s);
+	field_put(stdout, s, end - s);
 }
 
 /* ---- other types */

@@ -223,7 +223,7 @@ const char *out_clock(void)
 }
 
 /* Formats n in the largest unit that leaves at least 1 before the point. */
-static const char *scaled(const char *sign, double n, const double *steps, const char *const *units)
+static const char *out_scaled(const char *sign, double n, const double *steps, const char *const *units)
 {
 	static char buf[8][32];
 	static int next;
@@ -242,7 +242,7 @@ static const char *size(const char *sign, unsigned long long bytes)
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", NULL };
 	static const char *const one[] = { "byte", NULL };
 
-	return scaled(sign, bytes, steps, bytes == 1 ? one : units);
+	return out_scaled(sign, bytes, steps, bytes == 1 ? one : units);
 }
 
 const char *out_bytes(unsigned long long bytes)
@@ -263,7 +263,7 @@ static const char *duration(const char *sign, unsigned long long ns)
 	static const double steps[] = { 1000, 1000, 1000, 60, 60, 24 };
 	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", NULL };
 
-	return scaled(sign, ns, steps, units);
+	return out_scaled(sign, ns, steps, units);
 }
 
 const char *out_ns(unsigned long long ns)
@@ -276,7 +276,7 @@ static const char *rate(const char *sign, unsigned long long bytes)
 	static const double steps[] = { 1000, 1000, 1000, 1000, 1000, 1000 };
 	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
 
-	return scaled(sign, bytes, steps, units);
+	return out_scaled(sign, bytes, steps, units);
 }
 
 static const char *cycles(const char *sign, unsigned long long n)
@@ -284,7 +284,7 @@ static const char *cycles(const char *sign, unsigned long long n)
 	static const double steps[] = { 1e6, 1000, 1000, 1000, 1000 };
 	static const char *const units[] = { "", "M", "G", "T", "P", "E", NULL };
 
-	return scaled(sign, n, steps, units);
+	return out_scaled(sign, n, steps, units);
 }
 
 static const char *amount(const char *sign, unsigned long long n, enum out_unit unit)

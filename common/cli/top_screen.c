@@ -190,7 +190,7 @@ static void scroll_sideways(const struct top_view *v, char *text)
 	memmove(text + fixed, text + fixed + gone, strlen(text + fixed + gone) + 1);
 }
 
-static void put(enum screen_style style, FILE *f, char **buf)
+static void top_screen_put(enum screen_style style, FILE *f, char **buf)
 {
 	fclose(f);
 	screen_line(style, *buf);
@@ -201,7 +201,7 @@ static void put_row(const struct top_view *v, enum screen_style style, FILE *f, 
 {
 	fflush(f);
 	scroll_sideways(v, *buf);
-	put(style, f, buf);
+	top_screen_put(style, f, buf);
 }
 
 static void draw_help(const struct top_view *v)
@@ -254,11 +254,11 @@ static void draw_title(const struct top_view *v)
 	v->title(v->ctx, f);
 	fputs("  (h: help)  ", f);
 	escape_text(f, v->who);
-	put(SCREEN_BOLD, f, &buf);
+	top_screen_put(SCREEN_BOLD, f, &buf);
 	for (size_t i = 0; i < v->nabove; i++) {
 		f = top_view_line(&buf, &size);
 		v->above(v->ctx, f, i);
-		put(SCREEN_PLAIN, f, &buf);
+		top_screen_put(SCREEN_PLAIN, f, &buf);
 	}
 }
 
@@ -359,7 +359,7 @@ void top_view_draw(struct top_view *v, size_t n)
 	f = top_view_line(&buf, &size);
 	v->head(v->ctx, f);
 	if (v->fixed)
-		put(SCREEN_REVERSE, f, &buf);
+		top_screen_put(SCREEN_REVERSE, f, &buf);
 	else
 		put_row(v, SCREEN_REVERSE, f, &buf);
 	if (v->helping)

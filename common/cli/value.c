@@ -81,7 +81,7 @@ static long unit_size(const struct unit *u, const char *s, int (*differ)(const c
 }
 
 /* Reads a decimal number, and finds its unit; a number alone has the unit alone. */
-static bool scaled(const char *s, const struct unit *units, int (*differ)(const char *, const char *),
+static bool value_scaled(const char *s, const struct unit *units, int (*differ)(const char *, const char *),
 		   long alone, long *n)
 {
 	const char *end = s;
@@ -102,12 +102,12 @@ static bool scaled(const char *s, const struct unit *units, int (*differ)(const 
 
 bool value_size(const char *s, long *bytes)
 {
-	return scaled(s, sizes, strcasecmp, 1, bytes);
+	return value_scaled(s, sizes, strcasecmp, 1, bytes);
 }
 
 bool value_time(const char *s, long unit, long *ns)
 {
-	return scaled(s, times, strcmp, unit, ns);
+	return value_scaled(s, times, strcmp, unit, ns);
 }
 
 char *value_word(char **rest)

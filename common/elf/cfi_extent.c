@@ -51,7 +51,7 @@ static unsigned read_size(const struct elf_file *f, const Elf64_Phdr *table, int
 }
 
 /* Returns the number of entries; 0 if there is no such table. */
-static unsigned read_table(const struct elf_file *f, const Elf64_Phdr *table)
+static unsigned cfi_extent_read_table(const struct elf_file *f, const Elf64_Phdr *table)
 {
 	struct table_head *head = elf_bytes_part(&f->bytes, table->p_offset, sizeof(*head));
 	unsigned n = 0;
@@ -68,7 +68,7 @@ static unsigned read_table(const struct elf_file *f, const Elf64_Phdr *table)
 static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned long long addr,
 		   unsigned long long *start, unsigned long long *end)
 {
-	unsigned low = 0, high = read_table(f, table), mid, size;
+	unsigned low = 0, high = cfi_extent_read_table(f, table), mid, size;
 	unsigned long long first = *start, last = *end, at;
 	int fde, found = 0;
 

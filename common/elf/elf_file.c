@@ -278,7 +278,7 @@ bool elf_file_has_many_names(const struct elf_file *f)
 	return false;
 }
 
-static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
+static const char *elf_file_read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
 			      struct visitor *v)
 {
 	if (table->sh_size < sizeof(Elf64_Sym))
@@ -307,7 +307,7 @@ const char *elf_file_symbols(struct elf_file *f, int type,
 		/* a file has at most one of each (ELF specification, "Sections") */
 		while (at < f->nsections && f->sections[at].sh_type != (i ? SHT_SYMTAB : SHT_DYNSYM))
 			at++;
-		wrong = at < f->nsections ? read_table(f, &f->sections[at], &f->strings[i], &v) : NULL;
+		wrong = at < f->nsections ? elf_file_read_table(f, &f->sections[at], &f->strings[i], &v) : NULL;
 		error = error ? error : wrong;
 	}
 	return error;

@@ -35,7 +35,7 @@ struct builder {
 	size_t n, size, room, strings_room;
 };
 
-static void add(struct builder *b, unsigned long long start, unsigned long long size, const char *name)
+static void elf_symbols_add(struct builder *b, unsigned long long start, unsigned long long size, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
@@ -57,7 +57,7 @@ static void add_lazy(struct builder *b, unsigned long long start, unsigned long 
 {
 	if (name > ~0u)
 		return;
-	add(b, start, size, "");
+	elf_symbols_add(b, start, size, "");
 	b->symbols[b->n - 1].name = name;
 	b->size = 0;
 }
@@ -74,7 +74,7 @@ static bool keep_function(void *ctx, const char *name, const Elf64_Sym *sym)
 
 	if ((name ? *name != 0 : sym->st_name != 0) && elf_file_offset(b->file, sym->st_value, &offset)) {
 		if (name)
-			add(b, offset, sym->st_size, name);
+			elf_symbols_add(b, offset, sym->st_size, name);
 		else
 			add_lazy(b, offset, sym->st_size, b->file->names_at + sym->st_name);
 	}
@@ -102,7 +102,7 @@ static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 		name = read_name(b, sym, text, sizeof(text));
 	len = strlen(name);
 	if (len >= end && !strcmp(name + len - end, b->end))
-		add(b, sym->st_value, sym->st_size, name);
+		elf_symbols_add(b, sym->st_value, sym->st_size, name);
 	return b->n < b->max && has_room(b);
 }
 

@@ -88,7 +88,7 @@ static bool parse_args(const char *text, struct usdt_args *args)
 }
 
 /* Returns why the probe cannot be used, or NULL. */
-static const char *add(struct usdt_scan *s, int id, const struct note *note, const char *args)
+static const char *usdt_add(struct usdt_scan *s, int id, const struct note *note, const char *args)
 {
 	struct elf_probe probe = { .id = id, .usdt = true };
 	struct elf_scan *scan = s->scan;
@@ -131,7 +131,7 @@ static void on_note(struct usdt_scan *s, const char *desc, size_t size)
 		return;
 	stpcpy(stpcpy(stpcpy(full, provider), ":"), name);
 	id = s->find(s->ctx, full);
-	why = id >= 0 ? add(s, id, &note, args) : NULL;
+	why = id >= 0 ? usdt_add(s, id, &note, args) : NULL;
 	s->scan->usdt_left |= why != NULL;
 	if (!s->scan->error)
 		s->scan->error = why;

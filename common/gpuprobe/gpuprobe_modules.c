@@ -137,7 +137,7 @@ static struct gpuprobe_module *make(struct gpuprobe_modules *m, struct gpuprobe_
 }
 
 /* Makes room for one more: 1, 2, 4 … */
-static bool grow(struct gpuprobe_modules *m, struct gpuprobe_process *p)
+static bool gpuprobe_modules_grow(struct gpuprobe_modules *m, struct gpuprobe_process *p)
 {
 	size_t more = p->num_modules ? p->num_modules : 1;
 
@@ -163,7 +163,7 @@ static const char *add_module_frame(struct gpuprobe_modules *m, struct gpuprobe_
 		return "its modules are not 1, 2 ...";
 	if (!frame->groups || frame->groups > GROUPS_MAX || frame->sites > SITES_MAX)
 		return "protocol error: impossible module";
-	if (!grow(m, p))
+	if (!gpuprobe_modules_grow(m, p))
 		return "no memory is left for its modules";
 	code = get_code(m, frame, &wrong);
 	if (wrong)
@@ -259,7 +259,7 @@ static void free_module(struct gpuprobe_module *module)
 	free(module);
 }
 
-static void add(struct gpuprobe_total *to, const struct gpuprobe_sum *sum, uint32_t khz)
+static void gpuprobe_modules_add(struct gpuprobe_total *to, const struct gpuprobe_sum *sum, uint32_t khz)
 {
 	if (!sum->count)
 		return;
@@ -299,7 +299,7 @@ struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, gpuprob
 	}
 	gpuprobe_for_each_module(m, module)
 		for (unsigned s = 0; s < module->code->sites.num; s++)
-			add(&all[module->code->begin + s], &module->sums[s], module->khz);
+			gpuprobe_modules_add(&all[module->code->begin + s], &module->sums[s], module->khz);
 	for (size_t i = 0; i < *n; i++)
 		if (all[i].sum.count)
 			all[kept++] = all[i];
@@ -349,7 +349,7 @@ static const char *hello(struct gpuprobe_modules *m, unsigned id, int pid, const
 	return NULL;
 }
 
-static const char *lost(struct gpuprobe_modules *m, struct gpuprobe_process *p, const void *data, size_t size)
+static const char *gpuprobe_modules_lost(struct gpuprobe_modules *m, struct gpuprobe_process *p, const void *data, size_t size)
 {
 	const struct gpuprobe_lost *l = data;
 	struct gpuprobe_module *module;
@@ -397,7 +397,7 @@ const char *gpuprobe_modules_frame(struct gpuprobe_modules *m, unsigned id, int 
 	case GPUPROBE_RECORDS:
 		return read_records(m, p, data, size);
 	case GPUPROBE_LOST:
-		return lost(m, p, data, size);
+		return gpuprobe_modules_lost(m, p, data, size);
 	case GPUPROBE_WARNING:
 		return warned(m, data, size);
 	case GPUPROBE_BYE:

@@ -35,7 +35,7 @@ enum { STEP = 64 << 10 };
 static const size_t HELD_MAX = 4 * (size_t)GPUPROBE_FRAME_MAX;
 
 /* Makes room for more of the frame than has come: twice as much, but not more than the whole. */
-static const char *grow(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
+static const char *gpuprobe_peers_grow(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 {
 	size_t have = peer->got - sizeof(peer->head), room = 2 * peer->room + STEP;
 
@@ -107,7 +107,7 @@ static const char *step(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 	}
 	if (peer->got == sizeof(peer->head) + peer->head.size)
 		return whole(p, peer);
-	return grow(p, peer);
+	return gpuprobe_peers_grow(p, peer);
 }
 
 /* Reads what has come, but not without end, and calls p->frame for each whole frame. */
@@ -174,7 +174,7 @@ static int pidfd_of(int fd, pid_t pid)
 	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-static void add(struct gpuprobe_peers *p, int fd, const struct ucred *who)
+static void gpuprobe_peers_add(struct gpuprobe_peers *p, int fd, const struct ucred *who)
 {
 	unsigned n = p->peers.n;
 
@@ -197,7 +197,7 @@ static bool accept_peers(struct gpuprobe_peers *p)
 		fd = peers_accept(&p->peers, p->peers.fd, &who);
 		if (fd < 0)
 			return any;
-		add(p, fd, &who);
+		gpuprobe_peers_add(p, fd, &who);
 		any = true;
 	}
 	return any;

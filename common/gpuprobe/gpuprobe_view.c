@@ -133,7 +133,7 @@ static struct losses losses_of(const struct gpuprobe_modules *m)
 	return all;
 }
 
-static void lost(const struct gpuprobe_modules *m)
+static void gpuprobe_view_lost(const struct gpuprobe_modules *m)
 {
 	const struct losses l = losses_of(m);
 
@@ -204,7 +204,7 @@ void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbos
 	if (out_is_json())
 		print_json(&m->images);
 	images(&m->images, verbose);
-	lost(m);
+	gpuprobe_view_lost(m);
 	warnings(m);
 	processes(m, left);
 }

@@ -137,7 +137,7 @@ static struct launch *launch_at(const struct thread *t, unsigned i)
 }
 
 /* Makes room for one more: without memory, the oldest one's. */
-static bool make_room(struct gpu_calls *c, struct thread *t)
+static bool gpu_calls_make_room(struct gpu_calls *c, struct thread *t)
 {
 	const unsigned room = t->room ? 2 * t->room : LAUNCHES_FIRST;
 	struct launch *launches;
@@ -165,7 +165,7 @@ void gpu_calls_launched(struct gpu_calls *c, const struct gpu_launch *launch)
 {
 	struct thread *t = thread_of(c, launch->own_tid);
 
-	if (!t || !make_room(c, t))
+	if (!t || !gpu_calls_make_room(c, t))
 		return;
 	t->tid = launch->tid;
 	*launch_at(t, t->n++) = (struct launch){ launch->time, launch->site, 0 };

@@ -67,7 +67,7 @@ static bool needs_call(const struct gpu_time *g, const struct gputime_record *r)
 	return g->want & (r->kind == GPUTIME_COPY || r->kind == GPUTIME_SET ? GPUTIME_COPY_CALLS : GPUTIME_LAUNCHES);
 }
 
-static bool make_room(struct gpu_time *g, struct gpu_process *p)
+static bool gpu_records_make_room(struct gpu_time *g, struct gpu_process *p)
 {
 	const unsigned room = p->room ? 2 * p->room : 1024;
 	struct waiting_run *runs;
@@ -97,7 +97,7 @@ static void begin_run(struct gpu_time *g, struct gpu_process *p, const struct gp
 {
 	const struct gpu_caller *caller = needs_call(g, r) ? gpu_calls_find(p->calls, r->correlation) : NULL;
 
-	if (caller || !needs_call(g, r) || !make_room(g, p))
+	if (caller || !needs_call(g, r) || !gpu_records_make_room(g, p))
 		finish_run(g, p, r, caller);
 	else
 		p->waiting[(p->first + p->nwaiting++) % p->room] = (struct waiting_run){ *r, clock_ns() };

@@ -37,7 +37,7 @@ static const int allowed[] = {
 #endif
 };
 
-static unsigned threads_of(const struct shmmap *s)
+static unsigned inject_each_threads_of(const struct shmmap *s)
 {
 	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
 
@@ -56,12 +56,12 @@ static run_fn *begin(const struct inject_each *e)
 }
 
 /* In the helper, in which e is a copy. */
-static void run(struct helper_job *job)
+static void run_in_helper(struct helper_job *job)
 {
 	const struct request *r = job->in;
 	struct inject_each *e = r->e;
 	const struct shmmap_memory *m = e->memory;
-	size_t size = r->size * threads_of(&m->shm);
+	size_t size = r->size * inject_each_threads_of(&m->shm);
 	struct each each = { .at = xcalloc(1, size + 1), .size = size };
 
 	if (!e->confined)
@@ -103,7 +103,7 @@ void *inject_each_run(struct inject_each *e, const char *program, unsigned pid, 
 	int err;
 
 	*n = 0;
-	err = helper_send(&e->helper, run, &r, sizeof(r), -1) ? helper_receive(&e->helper, limit_ms, &a) : -errno;
+	err = helper_send(&e->helper, run_in_helper, &r, sizeof(r), -1) ? helper_receive(&e->helper, limit_ms, &a) : -errno;
 	if (!err) {
 		if (a.fd >= 0)
 			close(a.fd);	/* by none but a helper that was taken over */

@@ -123,7 +123,7 @@ static void *elements(void *ctx, const struct bpf_map *map)
 }
 
 /* How many threads there may be: the memory is untrusted. */
-static unsigned threads_of(const struct shmmap *s)
+static unsigned inject_memory_threads_of(const struct shmmap *s)
 {
 	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
 
@@ -136,13 +136,13 @@ static void settle(void *ctx)
 	const struct shmmap *s = &memory_of(ctx)->shm;
 	unsigned long long end = clock_ns() + SETTLE_NS;
 
-	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+	for (unsigned i = 0, n = inject_memory_threads_of(s); i < n; i++)
 		while (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) &&
 		       __atomic_load_n(&s->threads[i].busy, __ATOMIC_ACQUIRE) && clock_ns() < end)
 			nanosleep(&pause, NULL);
 }
 
-static void *run(void *ctx, const char *program, size_t size, size_t *n)
+static void *inject_memory_run(void *ctx, const char *program, size_t size, size_t *n)
 {
 	struct inject_memory *m = ctx;
 
@@ -214,7 +214,7 @@ void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const s
 	free(functions);
 	m->maps = (struct maps){
 		.ctx = m, .lookup = lookup, .update = update, .remove = delete, .next = next,
-		.elements = elements, .settle = settle, .run = run,
+		.elements = elements, .settle = settle, .run = inject_memory_run,
 	};
 	inject_each_init(&m->each, library, m->memory);
 	bmaps_use(&m->maps);
@@ -268,7 +268,7 @@ void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark)
 {
 	struct shmmap *s = &m->memory->shm;
 
-	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+	for (unsigned i = 0, n = inject_memory_threads_of(s); i < n; i++)
 		if (__atomic_load_n(&s->threads[i].pid, __ATOMIC_ACQUIRE) == pid)
 			__atomic_fetch_or(&s->threads[i].marks, mark, __ATOMIC_RELAXED);
 }
@@ -291,7 +291,7 @@ void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, un
 {
 	struct shmmap *s = &m->memory->shm;
 	unsigned long long end = clock_ns() + NAMES_NS;
-	unsigned all = threads_of(s);
+	unsigned all = inject_memory_threads_of(s);
 
 	for (unsigned i = 0; i < all; i++) {
 		struct inject_thread *t = &s->threads[i];
@@ -312,7 +312,7 @@ void inject_memory_drop(struct inject_memory *m, unsigned pid)
 {
 	struct shmmap *s = &m->memory->shm;
 
-	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+	for (unsigned i = 0, n = inject_memory_threads_of(s); i < n; i++)
 		if (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) && s->threads[i].pid == pid)
 			shmmap_thread_free(s, &s->threads[i]);
 }
@@ -322,7 +322,7 @@ bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, un
 {
 	struct shmmap *s = &m->memory->shm;
 	unsigned long long end = clock_ns() + LEFT_NS;
-	unsigned all = threads_of(s);
+	unsigned all = inject_memory_threads_of(s);
 	size_t n;
 
 	if (m->left_at >= all)

@@ -56,7 +56,7 @@ bool inject_peers_sees(const struct inject_peers *p, int pid)
 	return at && !at->inner;
 }
 
-static void drop(struct inject_peers *p, struct inject_process *at)
+static void inject_peers_drop(struct inject_peers *p, struct inject_process *at)
 {
 	if (p->next == at)
 		p->next = at->hh.next;
@@ -71,7 +71,7 @@ static void end(struct inject_peers *p, struct inject_process *at)
 {
 	int pid = at->pid;
 
-	drop(p, at);
+	inject_peers_drop(p, at);
 	p->ended(p->ctx, pid);
 }
 
@@ -100,7 +100,7 @@ static void reap(struct inject_peers *p, const struct epoll_event *events, int n
 	}
 }
 
-static bool add(struct inject_peers *p, int pid)
+static bool inject_peers_add(struct inject_peers *p, int pid)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	struct inject_process *at;
@@ -176,7 +176,7 @@ static bool follow(struct inject_peers *p, int pid)
 		at = NULL;
 	}
 	if (!at)
-		return add(p, pid);
+		return inject_peers_add(p, pid);
 	check_program(p, at);
 	return true;
 }
@@ -490,7 +490,7 @@ void inject_peers_close(struct inject_peers *p)
 	struct inject_connection *c;
 
 	HASH_ITER(hh, p->processes, at, next)
-		drop(p, at);
+		inject_peers_drop(p, at);
 	while ((c = p->connections)) {
 		p->connections = c->next;
 		close(c->fd);

@@ -159,7 +159,7 @@ static void net_release(struct resident_processes *r, struct resident_net *net)
 	*net = r->nets[--r->nets_n];
 }
 
-static void add(struct resident_processes *r, int pid, struct proc_identity is, ino_t memory, ino_t net)
+static void resident_process_new(struct resident_processes *r, int pid, struct proc_identity is, ino_t memory, ino_t net)
 {
 	r->list = xrealloc(r->list, r->n + 1, sizeof(*r->list));
 	r->list[r->n++] = (struct resident_process){ .pid = pid, .is = is, .memory = memory, .net = net };
@@ -169,7 +169,7 @@ static void add(struct resident_processes *r, int pid, struct proc_identity is, 
 	r->waits++;
 }
 
-static void drop(struct resident_processes *r, struct resident_process *p)
+static void resident_processes_drop(struct resident_processes *r, struct resident_process *p)
 {
 	struct resident_memory *memory = memory_find(r, p->memory);
 	struct resident_net *net = net_find(r, p->net);
@@ -217,7 +217,7 @@ char *resident_processes_add(struct resident_processes *r, int pid, bool *has)
 	r->runtime &= memory->control->runtime != 0;
 	if (!r->all)
 		r->user = rights.uid;
-	add(r, pid, is, memory->ino, net);
+	resident_process_new(r, pid, is, memory->ino, net);
 	if (r->peers && memory->users == 1)	/* a parent's has been asked for all its children */
 		resident_memory_ask(memory, &r->request);
 	return NULL;
@@ -225,7 +225,7 @@ char *resident_processes_add(struct resident_processes *r, int pid, bool *has)
 
 void resident_processes_add_child(struct resident_processes *r, int pid, const struct resident_process *parent)
 {
-	add(r, pid, proc_identity(pid), parent->memory, parent->net);
+	resident_process_new(r, pid, proc_identity(pid), parent->memory, parent->net);
 }
 
 /* ---- requests, and who refuses */
@@ -249,7 +249,7 @@ static void net_drop(struct resident_processes *r, ino_t ino)
 		if (!r->all)
 			die(0, "process %d: %s", r->list[i].pid, why);
 		resident_processes_warn(r, r->list[i].pid, why);
-		drop(r, &r->list[i]);
+		resident_processes_drop(r, &r->list[i]);
 	}
 	free(why);
 }
@@ -304,7 +304,7 @@ void resident_processes_ended(struct resident_processes *r, int pid)
 	struct resident_process *p = r->all ? resident_processes_find(r, pid) : NULL;
 
 	if (p && (is_gone(p) || proc_is_ending(pid)))
-		drop(r, p);
+		resident_processes_drop(r, p);
 }
 
 void resident_processes_executed(struct resident_processes *r, int pid)
@@ -312,7 +312,7 @@ void resident_processes_executed(struct resident_processes *r, int pid)
 	struct resident_process *p = r->all ? resident_processes_find(r, pid) : NULL;
 
 	if (p && is_gone(p))
-		drop(r, p);
+		resident_processes_drop(r, p);
 }
 
 static const char *refusal(unsigned why)
@@ -405,7 +405,7 @@ void resident_processes_end(struct resident_processes *r)
 void resident_processes_close(struct resident_processes *r)
 {
 	while (r->n)
-		drop(r, &r->list[0]);
+		resident_processes_drop(r, &r->list[0]);
 	free(r->memories);
 	free(r->nets);
 	free(r->list);

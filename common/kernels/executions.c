@@ -52,7 +52,7 @@ static struct execution *execution_new(struct executions *ps, int pid, struct ex
 	return p;
 }
 
-static void add(struct executions *ps, struct execution *p, unsigned long long id)
+static void executions_add(struct executions *ps, struct execution *p, unsigned long long id)
 {
 	p->id = id;
 	HASH_ADD(hh, ps->all, id, sizeof(p->id), p);
@@ -139,7 +139,7 @@ struct execution *executions_get(struct executions *ps, unsigned long long id, i
 	p = take_scanned(ps, pid);
 	if (!p)
 		p = execution_new(ps, pid, NULL);
-	add(ps, p, id);
+	executions_add(ps, p, id);
 	return p;
 }
 
@@ -152,7 +152,7 @@ struct execution *executions_fork(struct executions *ps, unsigned long long pare
 		return p;
 	drop_scanned(ps, pid);	/* of an earlier process */
 	p = execution_new(ps, pid, executions_find(ps, parent));
-	add(ps, p, id);
+	executions_add(ps, p, id);
 	return p;
 }
 

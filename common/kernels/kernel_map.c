@@ -80,7 +80,7 @@ static unsigned kernel_map_user(const struct kernel_map *k)
 }
 
 /* Finds the program's own entry, not a parent's. */
-static struct kernel_entry *find(const struct kernel_map *k, unsigned long long addr)
+static struct kernel_entry *kernel_map_own_entry(const struct kernel_map *k, unsigned long long addr)
 {
 	struct kernel_entry *e;
 
@@ -110,7 +110,7 @@ static void leave_owner(struct kernel_map *k, struct kernel_entry *e)
 /* The entry is another kernel's than before, or no kernel's. */
 static void unpair(const struct kernel_map *k, struct kernel_entry *e)
 {
-	struct kernel_entry *other = e->pair ? find(k, e->pair) : NULL;
+	struct kernel_entry *other = e->pair ? kernel_map_own_entry(k, e->pair) : NULL;
 
 	if (other && other->pair == e->addr) {
 		other->pair = 0;
@@ -146,7 +146,7 @@ void kernel_map_free(struct kernel_map *k)
 /* Returns the program's own entry, a new one if needed; NULL if it has too many. */
 static struct kernel_entry *entry_of(struct kernel_map *k, unsigned long long addr)
 {
-	struct kernel_entry *e = find(k, addr);
+	struct kernel_entry *e = kernel_map_own_entry(k, addr);
 
 	if (e || !quota_take(k->quota, k->user, k->pid, ENTRY_COST))
 		return e;
@@ -178,7 +178,7 @@ void kernel_map_name(struct kernel_map *k, unsigned long long addr, const struct
 void kernel_map_alias(struct kernel_map *k, unsigned long long addr, unsigned long long other)
 {
 	struct kernel_entry *e = addr == other ? NULL : entry_of(k, addr);
-	const struct kernel_entry *of = find(k, other);
+	const struct kernel_entry *of = kernel_map_own_entry(k, other);
 	const struct kernel *named;
 
 	if (!e)
@@ -209,7 +209,7 @@ void kernel_map_name_at(struct kernel_map *k, unsigned long long addr, unsigned 
 static unsigned long long kernel_map_named_at(const struct kernel_map *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
-		const struct kernel_entry *e = find(k, addr);
+		const struct kernel_entry *e = kernel_map_own_entry(k, addr);
 
 		if (e && (e->name_at || e->kernel || e->alias))	/* else only looked for: a parent may know */
 			return e->name_at;
@@ -237,7 +237,7 @@ static struct kernel_owner *owner_of(struct kernel_map *k, unsigned long long ad
 static unsigned long long original(const struct kernel_map *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
-		const struct kernel_entry *e = find(k, addr);
+		const struct kernel_entry *e = kernel_map_own_entry(k, addr);
 
 		if (e && e->alias)
 			return e->alias;
@@ -248,7 +248,7 @@ static unsigned long long original(const struct kernel_map *k, unsigned long lon
 void kernel_map_own(struct kernel_map *k, unsigned long long addr, unsigned long long owner,
 		 unsigned long long time)
 {
-	struct kernel_entry *e = find(k, addr);
+	struct kernel_entry *e = kernel_map_own_entry(k, addr);
 
 	if (!e)
 		return;
@@ -296,7 +296,7 @@ void kernel_map_pair(struct kernel_map *k, unsigned long long handle, unsigned l
 unsigned long long kernel_map_handle(const struct kernel_map *k, unsigned long long function)
 {
 	for (; k; k = k->parent) {
-		const struct kernel_entry *e = find(k, function);
+		const struct kernel_entry *e = kernel_map_own_entry(k, function);
 
 		if (e && e->launched)
 			return e->pair;
@@ -310,7 +310,7 @@ static const struct kernel *follow(const struct kernel_map *k, unsigned long lon
 	const struct kernel_map *of;
 
 	for (of = k; of && addr && steps && !found; of = of->parent) {
-		const struct kernel_entry *e = find(of, addr);
+		const struct kernel_entry *e = kernel_map_own_entry(of, addr);
 
 		if (!e)
 			continue;
@@ -328,7 +328,7 @@ const struct kernel *kernel_map_find(const struct kernel_map *k, unsigned long l
 
 bool kernel_map_may_look(struct kernel_map *k, unsigned long long addr)
 {
-	struct kernel_entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : find(k, addr);
+	struct kernel_entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : kernel_map_own_entry(k, addr);
 
 	if (!e || e->looks == MAX_LOOKS || (!e->looks && k->nlooked == MAX_LOOKED))
 		return false;

@@ -204,7 +204,7 @@ static struct known_kernel *kernel_of(struct kernel_names *names, char *full, ch
 	return k;
 }
 
-static const struct kernel *add(struct kernel_names *names, unsigned user, const char *symbol,
+static const struct kernel *kernel_name_add(struct kernel_names *names, unsigned user, const char *symbol,
 				size_t cost, char *full, char *brief)
 {
 	struct known_symbol *s = xcalloc(1, sizeof(*s));
@@ -225,7 +225,7 @@ const char *kernel_called(const struct kernel *k, enum kernel_style style)
 }
 
 /* Takes bytes from the user's share; if need be, names without a reference make room. */
-static bool take(struct kernel_names *names, unsigned user, int pid, size_t n)
+static bool kernel_name_take(struct kernel_names *names, unsigned user, int pid, size_t n)
 {
 	while (!quota_fits(&names->quota, user, n) && names->nunheld)
 		free_kernel(names, TAILQ_FIRST(&names->unheld));
@@ -243,12 +243,12 @@ const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int
 	if (s)
 		return &s->kernel->kernel;
 	/* first this, as demangling takes time */
-	if (!take(names, user, pid, cost))
+	if (!kernel_name_take(names, user, pid, cost))
 		return NULL;
 	full = without_stub(demangle(&names->demangler, symbol));
 	brief = without_stub(demangle_brief(&names->demangler, symbol));
-	if (take(names, user, pid, strlen(full) + strlen(brief)))
-		return add(names, user, symbol, cost, full, brief);
+	if (kernel_name_take(names, user, pid, strlen(full) + strlen(brief)))
+		return kernel_name_add(names, user, symbol, cost, full, brief);
 	quota_give(&names->quota, user, cost);
 	free(full);
 	free(brief);

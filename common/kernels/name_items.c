@@ -98,7 +98,7 @@ static const struct { const char *text, *word; } builtin[] = {
 	{ "__int128", "int128" }, { "void", NULL },
 };
 
-static struct known find(const char *text, size_t len)
+static struct known name_items_find(const char *text, size_t len)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		for (const char *at = table[i].names, *end; *at; at = end + 1) {
@@ -166,7 +166,7 @@ static bool starts(const char *at, const char *text)
 	return !strncmp(at, text, strlen(text));
 }
 
-static bool take(struct reader *r, const char *text)
+static bool name_items_take(struct reader *r, const char *text)
 {
 	bool there = starts(r->at, text);
 
@@ -186,7 +186,7 @@ static const char *close_of(const char *at)
 	return at;
 }
 
-static struct name_item *add(struct reader *r, enum item_kind kind, const char *text, size_t len)
+static struct name_item *name_items_add(struct reader *r, enum item_kind kind, const char *text, size_t len)
 {
 	struct name_items *items = r->items;
 
@@ -290,7 +290,7 @@ static void add_component(struct reader *r, const struct component *c)
 		return;
 	if (kind == ITEM_OPERATION && name.role == ROLE_NONE)
 		trim(&name.text, &name.len);
-	add(r, kind, name.text, name.len);
+	name_items_add(r, kind, name.text, name.len);
 }
 
 static void read_component(struct reader *r, const struct component *c)
@@ -334,8 +334,8 @@ static void read_lambda(struct reader *r, bool types)
 	while (number > r->at && isdigit((unsigned char)number[-1]))
 		number--;
 	if (number < end - 1)
-		add(r, ITEM_NUMBER, number, end - 1 - number)->joined = true;
-	if (take(r, "{lambda") && types && *r->at == '(' && !memchr(r->at, '*', end - r->at))
+		name_items_add(r, ITEM_NUMBER, number, end - 1 - number)->joined = true;
+	if (name_items_take(r, "{lambda") && types && *r->at == '(' && !memchr(r->at, '*', end - r->at))
 		read_arguments(r, r->items->owners++);
 	r->at = end;
 }
@@ -351,7 +351,7 @@ static bool take_component(struct reader *r, struct component *c)
 	*c = (struct component){ .text = r->at };
 	while (in_name(*r->at))
 		r->at++;
-	if (is_operator(c->text, r->at - c->text) && !take(r, "()"))
+	if (is_operator(c->text, r->at - c->text) && !name_items_take(r, "()"))
 		r->at += strcspn(r->at, "(,>");
 	c->len = r->at - c->text;
 	if (!c->len)
@@ -373,7 +373,7 @@ static bool take_component(struct reader *r, struct component *c)
 	}
 	c->function |= starts(r->at, "::{");
 	c->last = !starts(r->at, "::");
-	c->known = find(c->text, c->len);
+	c->known = name_items_find(c->text, c->len);
 	return true;
 }
 
@@ -385,7 +385,7 @@ static void read_path(struct reader *r)
 	const char *after;
 
 	do {
-		while (take(r, "(anonymous namespace)::"))
+		while (name_items_take(r, "(anonymous namespace)::"))
 			;
 		if (*r->at == '{') {
 			read_lambda(r, !known);
@@ -400,7 +400,7 @@ static void read_path(struct reader *r)
 			read_component(r, &c);
 		known |= c.function && c.known.role != ROLE_NONE;
 		r->at = after;
-	} while (take(r, "::"));
+	} while (name_items_take(r, "::"));
 }
 
 static bool read_builtin(struct reader *r)
@@ -412,7 +412,7 @@ static bool read_builtin(struct reader *r)
 			continue;
 		r->at += len;
 		if (builtin[i].word)
-			add(r, ITEM_TYPE, builtin[i].word, strlen(builtin[i].word));
+			name_items_add(r, ITEM_TYPE, builtin[i].word, strlen(builtin[i].word));
 		return true;
 	}
 	return false;
@@ -429,7 +429,7 @@ static bool read_number(struct reader *r)
 	}
 	while (isalnum((unsigned char)*r->at) || *r->at == '.')
 		r->at++;
-	add(r, ITEM_NUMBER, from, strcspn(from, "ulUL,> )"));
+	name_items_add(r, ITEM_NUMBER, from, strcspn(from, "ulUL,> )"));
 	return true;
 }
 
@@ -446,7 +446,7 @@ static int skip_declarator(struct reader *r)
 		if (*r->at == '(' || *r->at == '[') {
 			r->items->skipped |= !r->function;
 			r->at = close_of(r->at);
-		} else if (!take(r, "const") && !take(r, "volatile")) {
+		} else if (!name_items_take(r, "const") && !name_items_take(r, "volatile")) {
 			return stars;
 		}
 	}
@@ -458,7 +458,7 @@ static bool begins_name(const char *at)
 }
 
 /* A type or function; its return type may be before it. */
-static void read_name(struct reader *r)
+static void name_items_read_name(struct reader *r)
 {
 	const int from = r->items->n;
 	const char *at;
@@ -482,7 +482,7 @@ static bool read_bool(struct reader *r)
 
 	if (!len || in_name(r->at[len]))
 		return false;
-	add(r, ITEM_BOOL, r->at, len);
+	name_items_add(r, ITEM_BOOL, r->at, len);
 	r->at += len;
 	return true;
 }
@@ -494,12 +494,12 @@ static void read_argument(struct reader *r)
 
 	r->at += strspn(r->at, " ");
 	r->function |= *r->at == '&';
-	if (take(r, "&"))
-		take(r, "(");
+	if (name_items_take(r, "&"))
+		name_items_take(r, "(");
 	else if (*r->at == '(' && !starts(r->at, "(anonymous"))	/* "(at::SortOrder)0" */
 		r->at = close_of(r->at);
 	if (!read_bool(r) && !read_number(r) && begins_name(r->at))
-		read_name(r);
+		name_items_read_name(r);
 	r->function = before;
 }
 
@@ -511,7 +511,7 @@ static bool read_kernel(struct reader *r, struct component *c)
 	do {
 		const char *after;
 
-		while (take(r, "(anonymous namespace)::"))
+		while (name_items_take(r, "(anonymous namespace)::"))
 			;
 		if (!take_component(r, c))
 			return false;
@@ -519,7 +519,7 @@ static bool read_kernel(struct reader *r, struct component *c)
 		if (!c->last && c->arguments && !c->function)	/* a class whose member it is */
 			read_component(r, c);
 		r->at = after;
-	} while (take(r, "::"));
+	} while (name_items_take(r, "::"));
 	return !*r->at || *r->at == '(';
 }
 
@@ -531,7 +531,7 @@ bool name_items_read(struct name_items *items, const char *name)
 
 	memset(items, 0, sizeof(*items));
 	items->owners = 1;
-	take(&r, "void ");
+	name_items_take(&r, "void ");
 	items->from = r.at - name;
 	if (!read_kernel(&r, &c))
 		return false;

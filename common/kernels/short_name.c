@@ -365,7 +365,7 @@ static bool read_mangled(struct name_items *items, const char *name)
 	return items->family;
 }
 
-static void read_name(struct shortening *s, const char *name)
+static void short_name_read_name(struct shortening *s, const char *name)
 {
 	struct name_items *items = &s->items;
 
@@ -393,7 +393,7 @@ static void shorten(struct shortening *s)
 
 static void make(struct shortening *s, char text[SHORT_NAME_SIZE], const char *name, int digits)
 {
-	read_name(s, name);
+	short_name_read_name(s, name);
 	snprintf(s->tail, sizeof(s->tail), "#%0*x", digits,
 		 hash(name + s->items.from, s->items.to - s->items.from) >> (32 - 4 * digits));
 	shorten(s);

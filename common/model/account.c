@@ -82,7 +82,7 @@ static void find_owner(char name[ACCOUNT_OWNER], const struct allocation *a)
 /* ---- The rows */
 
 /* sized: its bytes are known. */
-static struct account_row *row_of(struct account *a, const char *owner, enum account_part part, unsigned device, bool sized)
+static struct account_row *account_row_of(struct account *a, const char *owner, enum account_part part, unsigned device, bool sized)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		struct account_row *r = &a->rows[i];
@@ -115,7 +115,7 @@ static void add_allocation(struct account *a, struct site_owner *last, const str
 		find_owner(last->name, each);
 		last->site = each->id == CUDA_ID_cudaGraphLaunch ? NULL : each->group;
 	}
-	r = row_of(a, last->name, part, each->group->key.device, sized);
+	r = account_row_of(a, last->name, part, each->group->key.device, sized);
 	r->bytes += sized ? each->size : 0;
 	r->count++;
 }
@@ -163,7 +163,7 @@ static const struct allocation **list(const struct mem_process *process, bool (*
 
 static void add_piece(struct account *a, const char *owner, unsigned device, unsigned long long size)
 {
-	struct account_row *r = row_of(a, owner, ACCOUNT_FREE, device, true);
+	struct account_row *r = account_row_of(a, owner, ACCOUNT_FREE, device, true);
 
 	r->bytes += size;
 	r->count++;
@@ -179,7 +179,7 @@ static size_t add_segment(struct account *a, const char *owner, const struct all
 	unsigned long long at = segment->key.ptr;
 
 	for (; from < n && tensors[from]->key.ptr < end; from++) {
-		struct account_row *r = row_of(a, owner, ACCOUNT_TENSORS, device, true);
+		struct account_row *r = account_row_of(a, owner, ACCOUNT_TENSORS, device, true);
 		const unsigned long long begin = tensors[from]->key.ptr, size = tensors[from]->size;
 
 		r->bytes += size;
@@ -283,7 +283,7 @@ static void add_limit(struct account *a, const struct mem_process *process, cons
 
 	if (!d->limited[limit] && (process->preexisting || !bytes || !d->device))
 		return;
-	r = row_of(a, limits[limit].name, ACCOUNT_LIMIT, d->device, true);
+	r = account_row_of(a, limits[limit].name, ACCOUNT_LIMIT, d->device, true);
 	r->bytes = bytes;
 	r->count = ACCOUNT_UNKNOWN;
 	r->by_default = !d->limited[limit];

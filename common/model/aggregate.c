@@ -90,7 +90,7 @@ static struct aggregate_group group_key(const struct stack *stack, const struct 
 	return key;
 }
 
-static struct aggregate *find(const struct aggregates *aggregates, const struct aggregate_group *key)
+static struct aggregate *aggregate_of_key(const struct aggregates *aggregates, const struct aggregate_group *key)
 {
 	struct aggregate *g;
 
@@ -98,7 +98,7 @@ static struct aggregate *find(const struct aggregates *aggregates, const struct 
 	return g;
 }
 
-static struct aggregate *add(struct aggregates *aggregates, const struct aggregate_group *key)
+static struct aggregate *aggregate_create(struct aggregates *aggregates, const struct aggregate_group *key)
 {
 	struct aggregate *g = xcalloc(1, sizeof(*g));
 
@@ -118,7 +118,7 @@ static void add_values(struct aggregates *aggregates, const struct aggregate_key
 		       const struct aggregate_values *t)
 {
 	struct aggregate_group group = group_key(NULL, key, key->series);
-	struct aggregate *g = find(aggregates, &group) ?: add(aggregates, &group);
+	struct aggregate *g = aggregate_of_key(aggregates, &group) ?: aggregate_create(aggregates, &group);
 	unsigned long long n = hist_join(&g->hist, &t->hist);
 
 	set_comm(g, t->comm);
@@ -151,7 +151,7 @@ static void add_group(struct aggregate *to, const struct aggregate *from)
 	hist_join(&to->hist, &from->hist);
 }
 
-static void drop(struct aggregates *aggregates, struct aggregate *g)
+static void aggregate_drop(struct aggregates *aggregates, struct aggregate *g)
 {
 	if (g->charged)
 		quota_give(&aggregates->quota, g->user, GROUP_COST);
@@ -170,10 +170,10 @@ static void join_shown(struct aggregates *aggregates)
 			continue;
 		HASH_DEL(aggregates->groups, g);
 		g->key.stack = shown;
-		same = find(aggregates, &g->key);
+		same = aggregate_of_key(aggregates, &g->key);
 		if (same) {
 			add_group(same, g);
-			drop(aggregates, g);
+			aggregate_drop(aggregates, g);
 		} else {
 			HASH_ADD(hh, aggregates->groups, key, sizeof(g->key), g);
 		}
@@ -217,9 +217,9 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 }
 
 /* Returns the group, a new one if need be; NULL: too many. */
-static struct aggregate *find_or_add(struct aggregates *aggregates, const struct aggregate_group *key, int pid, const char *comm)
+static struct aggregate *aggregate_find_or_add(struct aggregates *aggregates, const struct aggregate_group *key, int pid, const char *comm)
 {
-	struct aggregate *g = find(aggregates, key);
+	struct aggregate *g = aggregate_of_key(aggregates, key);
 	unsigned user;
 
 	if (g)
@@ -227,7 +227,7 @@ static struct aggregate *find_or_add(struct aggregates *aggregates, const struct
 	user = process_user(aggregates->processes, pid);
 	if (!quota_take(&aggregates->quota, user, pid, GROUP_COST))
 		return NULL;
-	g = add(aggregates, key);
+	g = aggregate_create(aggregates, key);
 	g->user = user;
 	g->charged = true;
 	set_comm(g, comm);
@@ -241,7 +241,7 @@ struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggre
 					   r->head.frames);
 	const struct aggregate_group key = group_key(stack, &r->key, series);
 
-	return find_or_add(aggregates, &key, r->head.pid, r->comm);
+	return aggregate_find_or_add(aggregates, &key, r->head.pid, r->comm);
 }
 
 static void add_value(struct aggregate *g, unsigned long long value, unsigned long long ns, unsigned long long shown,
@@ -260,7 +260,7 @@ static void add_value(struct aggregate *g, unsigned long long value, unsigned lo
 void aggregate_add_replays(struct aggregates *aggregates, const struct aggregate_replays *r)
 {
 	const struct aggregate_group key = group_key(r->stack, &r->key, r->key.series);
-	struct aggregate *g = find_or_add(aggregates, &key, r->pid, r->comm);
+	struct aggregate *g = aggregate_find_or_add(aggregates, &key, r->pid, r->comm);
 
 	if (!g)
 		return;
@@ -347,7 +347,7 @@ void aggregate_clear(struct aggregates *aggregates)
 
 	HASH_ITER(hh, aggregates->groups, g, next) {
 		HASH_DEL(aggregates->groups, g);
-		drop(aggregates, g);
+		aggregate_drop(aggregates, g);
 	}
 }
 

@@ -23,7 +23,7 @@ static bool has_ended(const void *ctx, const void *key, const void *value)
 	return bmap_lookup(c->captures, &m->capture, &capture);
 }
 
-static bool is_of(const void *ctx, const void *key, const void *value)
+static bool captures_is_of(const void *ctx, const void *key, const void *value)
 {
 	const unsigned long long *program = ctx;
 	const struct capture *c = value;
@@ -38,7 +38,7 @@ void captures_drop_program(const struct captures *c, unsigned long long program)
 
 	if (!c->captures)
 		return;
-	entries_drop(c->captures, &c->shares->captures, offsetof(struct capture, share), is_of, &program);
+	entries_drop(c->captures, &c->shares->captures, offsetof(struct capture, share), captures_is_of, &program);
 	entries_drop_program(c->streams, &c->shares->streams, share, program);
 	entries_drop_program(c->events, &c->shares->events, share, program);
 }

@@ -27,7 +27,7 @@ void entries_drop(const struct bpf_map *map, struct shares *shares, size_t share
 	free(key);
 }
 
-static bool is_of(const void *ctx, const void *key, const void *value)
+static bool entries_is_of(const void *ctx, const void *key, const void *value)
 {
 	(void)value;
 	return !memcmp(key, ctx, sizeof(unsigned long long));
@@ -35,5 +35,5 @@ static bool is_of(const void *ctx, const void *key, const void *value)
 
 void entries_drop_program(const struct bpf_map *map, struct shares *shares, size_t share, unsigned long long program)
 {
-	entries_drop(map, shares, share, is_of, &program);
+	entries_drop(map, shares, share, entries_is_of, &program);
 }

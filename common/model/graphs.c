@@ -338,7 +338,7 @@ static void clear(struct graphs *gs, struct graph *g)
 	g->partial = false;
 }
 
-static void drop(struct graphs *gs, struct graph **table, struct graph *g)
+static void graphs_drop(struct graphs *gs, struct graph **table, struct graph *g)
 {
 	set_list(gs, g, NULL);
 	HASH_DEL(*table, g);
@@ -347,7 +347,7 @@ static void drop(struct graphs *gs, struct graph **table, struct graph *g)
 	free(g);
 }
 
-static struct graph *find(struct graph *table, unsigned long long handle)
+static struct graph *graphs_find(struct graph *table, unsigned long long handle)
 {
 	struct graph *g;
 
@@ -356,9 +356,9 @@ static struct graph *find(struct graph *table, unsigned long long handle)
 }
 
 /* Returns the graph of that handle or id, a new one if there is none; NULL if there are too many. */
-static struct graph *find_or_add(struct graphs *gs, struct graph **table, unsigned long long handle)
+static struct graph *graphs_find_or_add(struct graphs *gs, struct graph **table, unsigned long long handle)
 {
-	struct graph *g = find(*table, handle);
+	struct graph *g = graphs_find(*table, handle);
 
 	if (g || !handle)
 		return g;
@@ -479,7 +479,7 @@ static void set_node(struct graphs *gs, struct execution *p, struct graph *g, st
 	work->kind = key->kind < NODE_KIND_MAX ? key->kind : NODE_OTHER;
 	work->count = 1;
 	if (work->kind == LAUNCH_GRAPH) {
-		child = find(gs->all, key->func);
+		child = graphs_find(gs->all, key->func);
 		content = child ? content_of(gs, child) : NULL;
 		set_child(gs, g, node, content);
 		g->partial |= child && child->partial;	/* there was no room for its content */
@@ -501,14 +501,14 @@ static void set_node(struct graphs *gs, struct execution *p, struct graph *g, st
 /* A child's kernels may not be known: then those of the whole are not. */
 static bool is_partial(const struct graphs *gs, const struct launch_key *key)
 {
-	const struct graph *child = key->kind == LAUNCH_GRAPH ? find(gs->all, key->func) : NULL;
+	const struct graph *child = key->kind == LAUNCH_GRAPH ? graphs_find(gs->all, key->func) : NULL;
 
 	return key->kind == LAUNCH_GRAPH && (!child || child->partial);
 }
 
 static void on_captured(struct graphs *gs, struct execution *p, const struct launch_node *e)
 {
-	struct graph *g = find_or_add(gs, &gs->captures, e->event.subject);
+	struct graph *g = graphs_find_or_add(gs, &gs->captures, e->event.subject);
 	struct graph_node *node = g ? add_node(gs, g) : NULL;
 
 	if (!node)
@@ -519,7 +519,7 @@ static void on_captured(struct graphs *gs, struct execution *p, const struct lau
 
 static void add_operation(struct graphs *gs, unsigned long long capture, const struct graph_work *operation)
 {
-	struct graph *g = find_or_add(gs, &gs->captures, capture);
+	struct graph *g = graphs_find_or_add(gs, &gs->captures, capture);
 	struct graph_node *node = g ? add_node(gs, g) : NULL;
 
 	if (!node)
@@ -547,10 +547,10 @@ static struct graph *graph_of_node(struct graphs *gs, unsigned long long graph, 
 {
 	struct graph_node_of *of;
 
-	struct graph *g = graph ? find(gs->all, graph) : NULL;
+	struct graph *g = graph ? graphs_find(gs->all, graph) : NULL;
 
 	if (graph && !g) {	/* it was created before tracing began */
-		g = find_or_add(gs, &gs->all, graph);
+		g = graphs_find_or_add(gs, &gs->all, graph);
 		if (g)
 			g->partial = true;
 	}
@@ -596,7 +596,7 @@ static void on_node(struct graphs *gs, struct execution *p, const struct launch_
 
 static void on_enabled(struct graphs *gs, const struct launch_event *e)
 {
-	struct graph *g = find(gs->all, e->subject);
+	struct graph *g = graphs_find(gs->all, e->subject);
 	struct graph_node *node = g ? change_node(gs, g, e->object) : NULL;
 
 	if (node)
@@ -627,7 +627,7 @@ static const struct stack *made_at(const struct graphs *gs, const struct launch_
 /* The graph has what was captured, besides what it had if it existed. */
 static void on_capture_ended(struct graphs *gs, const struct launch_event *e, size_t size)
 {
-	struct graph *from = find(gs->captures, e->subject), *to = find_or_add(gs, &gs->all, e->object);
+	struct graph *from = graphs_find(gs->captures, e->subject), *to = graphs_find_or_add(gs, &gs->all, e->object);
 
 	if (to && !e->owner)
 		clear(gs, to);
@@ -638,21 +638,21 @@ static void on_capture_ended(struct graphs *gs, const struct launch_event *e, si
 	if (to && from)
 		copy_nodes(gs, to, from);
 	if (from)
-		drop(gs, &gs->captures, from);
+		graphs_drop(gs, &gs->captures, from);
 }
 
 /* A graph that was never seen was made before tracing began. */
 static void on_copied(struct graphs *gs, const struct launch_event *e, size_t size)
 {
-	struct graph *from = find(gs->all, e->object), *to;
+	struct graph *from = graphs_find(gs->all, e->object), *to;
 
 	if (!from && e->object) {
-		to = find(gs->all, e->subject);
+		to = graphs_find(gs->all, e->subject);
 		if (to)
-			drop(gs, &gs->all, to);
+			graphs_drop(gs, &gs->all, to);
 		return;
 	}
-	to = find_or_add(gs, &gs->all, e->subject);
+	to = graphs_find_or_add(gs, &gs->all, e->subject);
 	if (!to || to == from)
 		return;
 	clear(gs, to);
@@ -664,10 +664,10 @@ static void on_copied(struct graphs *gs, const struct launch_event *e, size_t si
 
 static void on_gone(struct graphs *gs, const struct launch_event *e)
 {
-	struct graph *g = find(gs->all, e->subject);
+	struct graph *g = graphs_find(gs->all, e->subject);
 
 	if (g && g->time < e->time)
-		drop(gs, &gs->all, g);
+		graphs_drop(gs, &gs->all, g);
 }
 
 static void handle(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
@@ -695,9 +695,9 @@ static void drop_all(struct graphs *gs)
 	struct graph_content *c, *next;
 
 	while (gs->captures)
-		drop(gs, &gs->captures, gs->captures);
+		graphs_drop(gs, &gs->captures, gs->captures);
 	while (gs->all)
-		drop(gs, &gs->all, gs->all);
+		graphs_drop(gs, &gs->all, gs->all);
 	HASH_ITER(hh, gs->contents, c, next) {	/* counters have them */
 		HASH_DEL(gs->contents, c);
 		c->table = NULL;

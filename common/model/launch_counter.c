@@ -133,7 +133,7 @@ void counters_each_key(const struct counters *cs,
 }
 
 /* The shape is that of the last launch. */
-static void add(struct launch_count *sum, const struct launch_count *one)
+static void launch_counter_add(struct launch_count *sum, const struct launch_count *one)
 {
 	sum->launches += one->launches;
 	sum->failed += one->failed;
@@ -157,7 +157,7 @@ static struct launch_count read_quick(const struct counters *cs, const struct la
 
 	for (; at < cs->nquick; at += each)
 		if (slot_is_taken(&cs->quick[at].slot) && !memcmp(&cs->quick[at].key, key, sizeof(*key)))
-			add(&sum, &cs->quick[at].count);
+			launch_counter_add(&sum, &cs->quick[at].count);
 	return sum;
 }
 
@@ -168,7 +168,7 @@ bool counters_read(const struct counters *cs, const struct launch_key *key, stru
 	*sum = read_quick(cs, key);
 	if (bmap_lookup(cs->map, key, &rest))
 		return false;
-	add(sum, &rest);
+	launch_counter_add(sum, &rest);
 	return true;
 }
 
@@ -353,7 +353,7 @@ static struct counter *successor_of(const struct counters *cs, const struct coun
 	return s;
 }
 
-static void give_back(struct counters *cs, struct counter *c)
+static void launch_counter_give_back(struct counters *cs, struct counter *c)
 {
 	struct counter *to;
 
@@ -381,7 +381,7 @@ void counters_give_back(struct counters *cs, bool all)
 	for (int i = 0; (c = TAILQ_FIRST(&cs->retiring)) && c->due <= now; i++) {
 		if (!(all && !c->due) && i % BATCH == 0 && clock_ns() > end)
 			return;
-		give_back(cs, c);
+		launch_counter_give_back(cs, c);
 	}
 }
 

@@ -407,7 +407,7 @@ struct shown {
 	bool unknown;
 };
 
-static struct launch_row *row_of(struct row_gathering *g, struct counter *c, const struct shown *shown)
+static struct launch_row *launches_row_of(struct row_gathering *g, struct counter *c, const struct shown *shown)
 {
 	bool by_process = g->by == LAUNCHES_BY_PROCESS, by_graph = g->by == LAUNCHES_BY_GRAPH;
 	const struct kernel *k = by_process ? NULL : shown->kernel;
@@ -481,7 +481,7 @@ static void gather_graph(struct row_gathering *g, struct counter *c)
 		};
 
 		if (graph_work_is_kernel(k)) {
-			struct launch_row *r = row_of(g, c, &shown);
+			struct launch_row *r = launches_row_of(g, c, &shown);
 
 			add_to_row(r, &last, &total);
 			shape_row(r, g, c, k->grid, k->block);
@@ -502,7 +502,7 @@ static void gather(struct row_gathering *g, struct counter *c)
 		gather_graph(g, c);
 		return;
 	}
-	r = row_of(g, c, &shown);
+	r = launches_row_of(g, c, &shown);
 	add_to_row(r, &c->last, &c->total);
 	shape_row(r, g, c, c->seen.grid, c->seen.block);
 }

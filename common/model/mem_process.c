@@ -55,7 +55,7 @@ static void mem_sites_drop_idle(struct mem_sites *groups)
 }
 
 /* Returns zeroes; NULL if there is no room. */
-static void *allocate(struct mem_sites *groups, size_t size)
+static void *mem_process_allocate(struct mem_sites *groups, size_t size)
 {
 	size_t cost = mem_cost(size);
 
@@ -72,13 +72,13 @@ static struct mem_device *find_device(const struct mem_sites *groups, unsigned i
 	return device;
 }
 
-static struct mem_device *device_of(struct mem_sites *groups, unsigned int number)
+static struct mem_device *mem_process_device_of(struct mem_sites *groups, unsigned int number)
 {
 	struct mem_device *device = find_device(groups, number);
 
 	if (device)
 		return device;
-	device = allocate(groups, sizeof(*device));
+	device = mem_process_allocate(groups, sizeof(*device));
 	if (!device)
 		return NULL;
 	device->device = number;
@@ -95,7 +95,7 @@ const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned in
 
 void mem_device_limit(struct mem_sites *groups, unsigned int number, unsigned long long limit, unsigned long long bytes)
 {
-	struct mem_device *device = limit < MEM_LIMITS ? device_of(groups, number) : NULL;
+	struct mem_device *device = limit < MEM_LIMITS ? mem_process_device_of(groups, number) : NULL;
 
 	if (!device)
 		return;
@@ -113,8 +113,8 @@ void mem_device_unlimit(struct mem_sites *groups, unsigned int number)
 
 static struct mem_site *new_group(struct mem_sites *groups, const struct mem_site *want)
 {
-	struct mem_device *device = device_of(groups, want->key.device);
-	struct mem_site *group = device ? allocate(groups, sizeof(*group)) : NULL;
+	struct mem_device *device = mem_process_device_of(groups, want->key.device);
+	struct mem_site *group = device ? mem_process_allocate(groups, sizeof(*group)) : NULL;
 
 	if (!group)
 		return NULL;
@@ -150,12 +150,12 @@ static void set(struct mem_sum *sum, unsigned long long count, unsigned long lon
 		sum->peak = bytes;
 }
 
-static void add(struct mem_sum *sum, unsigned long long size)
+static void mem_process_add(struct mem_sum *sum, unsigned long long size)
 {
 	set(sum, sum->count + 1, sum->bytes + size);
 }
 
-static void drop(struct mem_sum *sum, unsigned long long size)
+static void mem_process_drop(struct mem_sum *sum, unsigned long long size)
 {
 	set(sum, sum->count - 1, sum->bytes - size);
 }
@@ -176,20 +176,20 @@ static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsig
 {
 	groups->changed |= size;
 	if (mem_site_is_held(groups, group))
-		add(&groups->held, size);
-	add(&groups->kinds[group->key.memory], size);
-	add(device_sum(groups, group), size);
-	add(&group->held, size);
+		mem_process_add(&groups->held, size);
+	mem_process_add(&groups->kinds[group->key.memory], size);
+	mem_process_add(device_sum(groups, group), size);
+	mem_process_add(&group->held, size);
 }
 
 static void mem_site_drop(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
 {
 	groups->changed |= size;
 	if (mem_site_is_held(groups, group))
-		drop(&groups->held, size);
-	drop(&groups->kinds[group->key.memory], size);
-	drop(device_sum(groups, group), size);
-	drop(&group->held, size);
+		mem_process_drop(&groups->held, size);
+	mem_process_drop(&groups->kinds[group->key.memory], size);
+	mem_process_drop(device_sum(groups, group), size);
+	mem_process_drop(&group->held, size);
 	groups->emptied += !group->held.count;
 }
 
@@ -244,7 +244,7 @@ static void *ignore(struct mem_process *process)
 	return NULL;
 }
 
-static void give_back(struct mem_process *process, size_t size)
+static void mem_process_give_back(struct mem_process *process, size_t size)
 {
 	quota_give(&process->model->quota, process->user, mem_cost(size));
 }
@@ -261,7 +261,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 		return ignore(process);
 	group = mem_site_of(&process->groups, stack, memory, device);
 	if (!group) {
-		give_back(process, sizeof(*allocation));
+		mem_process_give_back(process, sizeof(*allocation));
 		return ignore(process);
 	}
 	allocation = xcalloc(1, sizeof(*allocation));
@@ -276,7 +276,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
-	give_back(process, sizeof(*allocation));
+	mem_process_give_back(process, sizeof(*allocation));
 	mem_site_drop(&process->groups, allocation->group, allocation->size);
 	process->unsure -= allocation->unsure;
 	HASH_DEL(process->allocations, allocation);
@@ -297,7 +297,7 @@ static struct owed_frees *owed_at(const struct mem_process *process, unsigned lo
 static void owed_drop(struct mem_process *process, struct owed_frees *owed)
 {
 	HASH_DEL(process->owed, owed);
-	give_back(process, sizeof(*owed));
+	mem_process_give_back(process, sizeof(*owed));
 	free(owed);
 }
 
@@ -362,7 +362,7 @@ struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long l
 
 void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping)
 {
-	give_back(process, sizeof(*mapping));
+	mem_process_give_back(process, sizeof(*mapping));
 	HASH_DEL(process->mappings, mapping);
 	free(mapping);
 }

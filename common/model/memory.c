@@ -104,7 +104,7 @@ static bool left_out(const struct memory_filter *filter, const struct memory_eve
 }
 
 /* Pinned memory of the host is of no device. */
-static unsigned device_of(unsigned char kind, unsigned device)
+static unsigned memory_device_of(unsigned char kind, unsigned device)
 {
 	return kind == CUDA_HOST ? DEVICE_NONE : device;
 }
@@ -116,7 +116,7 @@ static bool elsewhere(const struct memory_filter *filter, unsigned device)
 }
 
 /* Sets *device if it is another reference to memory whose device is known.  Returns false if the allocation is left out. */
-static bool allocate(struct mem_process *process, const struct memory_event *event,
+static bool memory_allocate(struct mem_process *process, const struct memory_event *event,
 		     const struct cuda_fn *fn, const struct stack *stack, unsigned *device)
 {
 	unsigned char kind = fn->args.memory;
@@ -131,7 +131,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		return true;
 	}
 	if (left_out(&process->model->filter, event, fn) ||
-	    elsewhere(&process->model->filter, device_of(kind, event->device)))
+	    elsewhere(&process->model->filter, memory_device_of(kind, event->device)))
 		return false;
 	/* A free that has not returned yet, or was not seen, let the driver return the address
 	 * again.  If its record still comes, free_is_late() recognizes it. */
@@ -140,7 +140,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 			allocation_replaced(process, allocation, event->time);
 		allocation_drop(process, allocation);
 	}
-	allocation = allocation_add(process, event->ptr, kind, device_of(kind, event->device), stack,
+	allocation = allocation_add(process, event->ptr, kind, memory_device_of(kind, event->device), stack,
 				    in_external(fn) ? 0 : event->size);
 	if (!allocation)
 		return true;
@@ -310,7 +310,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
 		done.size = known_size(fn, event->size);
-		done.device = device_of(done.memory, event->device);
+		done.device = memory_device_of(done.memory, event->device);
 	}
 	if (!done.process)
 		return done;
@@ -319,7 +319,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		return done;
 	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
-			done.left_out = !allocate(done.process, event, fn, stack, &done.device);
+			done.left_out = !memory_allocate(done.process, event, fn, stack, &done.device);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
 		done = release(done.process, event, fn->args.memory);
 	} else if (!event->ret && fn->class == CUDA_MAP) {
@@ -334,7 +334,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		if (!cuda_fn_makes_handle(fn))
 			done = release(done.process, event, fn->args.memory);
 		else if (event->ptr)
-			done.left_out = !allocate(done.process, event, fn, stack, &done.device);
+			done.left_out = !memory_allocate(done.process, event, fn, stack, &done.device);
 	}
 	return done;
 }
@@ -397,7 +397,7 @@ unsigned int memory_call_device(const struct memory *memory, const struct inflig
 	int pid = call->stack.head.pid;
 
 	if (fn->class == CUDA_ALLOC)
-		return device_of(fn->args.memory, call->device);
+		return memory_device_of(fn->args.memory, call->device);
 	HASH_FIND_INT(memory->processes, &pid, process);
 	if (!process || fn->class != CUDA_FREE)
 		return call->device;

@@ -105,7 +105,7 @@ static struct communicator *find(struct nccl_program *p, unsigned long long hand
 	return m;
 }
 
-static struct communicator *add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
+static struct communicator *communicators_add(struct communicators *c, struct nccl_program *p, unsigned long long handle)
 {
 	struct communicator *m;
 
@@ -513,7 +513,7 @@ static struct communicator *made(struct communicators *c, struct nccl_program *p
 
 	if (m)
 		end(c, p, m);
-	m = handle ? add(c, p, handle) : NULL;
+	m = handle ? communicators_add(c, p, handle) : NULL;
 	if (m)
 		m->whole = true;
 	return m;
@@ -611,7 +611,7 @@ static struct communicator *of_call(struct communicators *c, struct nccl_program
 		/* what failed may have had no communicator, or one that has ended meanwhile */
 		if (m || !e->handle || nccl_event_failed(e))
 			return m;
-		return is_pending(c, p, e->handle) ? made(c, p, e->handle) : add(c, p, e->handle);
+		return is_pending(c, p, e->handle) ? made(c, p, e->handle) : communicators_add(c, p, e->handle);
 	}
 	if (e->head.kind == CUDA_ID_ncclCommInitAll) {
 		made_all(c, p, e);

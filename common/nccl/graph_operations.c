@@ -21,7 +21,7 @@ unsigned long long graph_operation_bytes(const struct graph_work *w)
 }
 
 /* Either may be NO_VALUE. */
-static unsigned long long add(unsigned long long a, unsigned long long b)
+static unsigned long long graph_operations_add(unsigned long long a, unsigned long long b)
 {
 	unsigned long long sum;
 
@@ -124,11 +124,11 @@ static void add_to_kind(struct graph_kind *k, const struct graph_work *w, unsign
 	if (any == w || w->operation.number > any->operation.number)
 		k->last = w;
 	k->n++;
-	k->bytes = add(k->bytes, bytes);
+	k->bytes = graph_operations_add(k->bytes, bytes);
 	if (least && (bytes == NO_VALUE || bytes < least))
 		return;
 	k->large++;
-	k->large_bytes = add(k->large_bytes, bytes);
+	k->large_bytes = graph_operations_add(k->large_bytes, bytes);
 }
 
 static void sum_kinds(struct graph_operations *o, const struct list *l, unsigned long long least)

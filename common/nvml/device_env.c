@@ -205,7 +205,7 @@ enum { ENVIRON_MAX = 1 << 20, NVIDIA_MAJOR = 195, NODES = 64 };
 
 struct env_answer { int err; struct device_env env; };
 
-static void take(char *to, size_t size, const char *value)
+static void device_env_take(char *to, size_t size, const char *value)
 {
 	snprintf(to, size, "%s", value);
 }
@@ -215,9 +215,9 @@ static void see(struct device_env *env, const char *entry)
 {
 	if (!strncmp(entry, "CUDA_VISIBLE_DEVICES=", 21) && !env->restricted) {
 		env->restricted = true;
-		take(env->visible, sizeof(env->visible), entry + 21);
+		device_env_take(env->visible, sizeof(env->visible), entry + 21);
 	} else if (!strncmp(entry, "CUDA_DEVICE_ORDER=", 18) && !*env->order) {
-		take(env->order, sizeof(env->order), entry + 18);
+		device_env_take(env->order, sizeof(env->order), entry + 18);
 	} else if (!strncmp(entry, "SLURM_JOB_ID=", 13)) {
 		env->slurm = true;
 	}

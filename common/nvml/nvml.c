@@ -376,7 +376,7 @@ static void report_failure(struct nvml *n, const struct nvml_answer *a)
 }
 
 /* Returns false if the answer has no valid list of devices. */
-static bool take(struct nvml *n, const struct helper_answer *answer)
+static bool nvml_take(struct nvml *n, const struct helper_answer *answer)
 {
 	const struct nvml_answer *a = (const void *)answer->bytes;
 	const char *at = answer->bytes + sizeof(*a);
@@ -444,7 +444,7 @@ bool nvml_read(struct nvml *n, long ms)
 	if (err)
 		return false;
 	n->late = false;
-	ok = take(n, &a);
+	ok = nvml_take(n, &a);
 	helper_drop(&a);
 	if (n->missing)
 		leave(n);

@@ -21,7 +21,7 @@ static unsigned *renewed(const struct probes *p)
 	return (unsigned *)bpf_map__initial_value(map, &size);
 }
 
-static struct binding *find(const struct bindings *b, int pid)
+static struct binding *bindings_find(const struct bindings *b, int pid)
 {
 	struct binding *one;
 
@@ -31,12 +31,12 @@ static struct binding *find(const struct bindings *b, int pid)
 
 const struct binding *binding_find(const struct bindings *b, int pid)
 {
-	return find(b, pid);
+	return bindings_find(b, pid);
 }
 
 const struct binding *binding_next(struct bindings *b, int pid, bool everywhere)
 {
-	struct binding *one = find(b, pid);
+	struct binding *one = bindings_find(b, pid);
 
 	if (!one) {
 		one = xcalloc(1, sizeof(*one));
@@ -53,7 +53,7 @@ const struct binding *binding_next(struct bindings *b, int pid, bool everywhere)
 
 bool binding_publish(const struct probes *p, const struct bindings *b, int pid)
 {
-	const struct binding *one = find(b, pid);
+	const struct binding *one = bindings_find(b, pid);
 	const unsigned now = one->generation;
 
 	/* first: programs that do not look into the map yet would count both generations */

@@ -6,7 +6,7 @@
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 
-static int find(const void *ctx, const char *symbol)
+static int probe_source_find(const void *ctx, const char *symbol)
 {
 	(void)ctx;
 	return cuda_fn_find(symbol);
@@ -24,7 +24,7 @@ static bool is_shed(const struct probes *p, const struct cuda_fn *fn)
 	return p->sheds && fn->class == CUDA_LAUNCH && !fn->args.handle;
 }
 
-static struct function get(const struct probes *p, int id)
+static struct function probe_source_get(const struct probes *p, int id)
 {
 	const struct cuda_fn *fn = &cuda_fns[id];
 
@@ -39,7 +39,7 @@ static struct function get(const struct probes *p, int id)
 }
 
 const struct probe_source cuda_probe_source = {
-	.find = find, .get = get, .form = cuda_fn_form, .n = CUDA_ID_MAX, .find_usdt = find_usdt,
+	.find = probe_source_find, .get = probe_source_get, .form = cuda_fn_form, .n = CUDA_ID_MAX, .find_usdt = find_usdt,
 };
 
 /* ---- Errors */
@@ -65,7 +65,7 @@ static bool is_frequent(const struct cuda_proto *proto)
 
 static int find_any(const void *ctx, const char *symbol)
 {
-	const int id = find(ctx, symbol), proto = id < 0 ? cuda_proto_find(symbol) : -1;
+	const int id = probe_source_find(ctx, symbol), proto = id < 0 ? cuda_proto_find(symbol) : -1;
 
 	return proto < 0 ? id : CUDA_ID_MAX + proto;
 }
@@ -78,7 +78,7 @@ static bool only_errors(const struct probes *p, const struct cuda_proto *proto)
 
 static struct function get_any(const struct probes *p, int id)
 {
-	struct function fn = id < CUDA_ID_MAX ? get(p, id) : (struct function){ .name = cuda_protos[id - CUDA_ID_MAX].name,
+	struct function fn = id < CUDA_ID_MAX ? probe_source_get(p, id) : (struct function){ .name = cuda_protos[id - CUDA_ID_MAX].name,
 										.lib = cuda_protos[id - CUDA_ID_MAX].lib };
 	const int proto = id < CUDA_ID_MAX ? fn.wanted ? -1 : cuda_proto_find(fn.name) : id - CUDA_ID_MAX;
 

@@ -34,7 +34,7 @@ static bool has_names(const struct probes *p, const struct dso *d)
 	return false;
 }
 
-static bool find(void *ctx, const struct mapping *m)
+static bool scan_find(void *ctx, const struct mapping *m)
 {
 	struct search *s = ctx;
 	struct dso *d = dso_of_mapping(s->p, s->pid, m);
@@ -54,7 +54,7 @@ const char *static_runtime(struct probes *p, int pid)
 
 	if (p->layer == CUDA_DRV)
 		return NULL;
-	helper_mappings(p->helpers, pid, true, find, &s);
+	helper_mappings(p->helpers, pid, true, scan_find, &s);
 	/* NVIDIA's own libraries, such as cuBLAS, have a runtime beside the program's */
 	d = s.named ? s.named : s.shared ? NULL : s.nameless;
 	if (!d || d->linked_in)
@@ -108,7 +108,7 @@ static bool is_lasting(int err)
 }
 
 /* The time is the kernel's, not the process's: perf events wait for each other. */
-static int attach(struct scan *s, struct dso *d)
+static int scan_attach(struct scan *s, struct dso *d)
 {
 	unsigned long long before = clock_ns();
 	int err = 0;
@@ -144,7 +144,7 @@ static bool put_off(struct scan *s, struct dso *d)
 
 static void attach_file_of(struct scan *s, struct dso *d)
 {
-	int err = attach(s, d);
+	int err = scan_attach(s, d);
 
 	if (err == -EAGAIN)
 		s->err = err;

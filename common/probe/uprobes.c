@@ -78,7 +78,7 @@ static struct uprobe_sites *sites_of(struct probes *p)
 }
 
 /* In the helper. */
-static void attach(struct helper_job *job)
+static void attach_in_helper(struct helper_job *job)
 {
 	const struct attaching *a = job->in;
 	struct attacher *to = &a->p->attacher;
@@ -150,7 +150,7 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 		return NULL;
 	helper_pool_prepare(l);
 	probe_progress_place(&p->sites->progress, s->key.dso->path, count_links(p, a));
-	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
+	link = link_pool_attach(p->sites->pool, attach_in_helper, a, size, dso_fd(s->key.dso));
 	err = errno;
 	probe_progress_place(&p->sites->progress, NULL, 0);
 	if (link || err != ETIME)

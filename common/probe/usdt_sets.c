@@ -31,7 +31,7 @@ static struct usdt_sets *sets_of(struct probes *p)
 	return p->usdt_sets;
 }
 
-static unsigned find(const struct usdt_sets *s, const struct usdt_args *args)
+static unsigned usdt_sets_find(const struct usdt_sets *s, const struct usdt_args *args)
 {
 	unsigned i = 0;
 
@@ -43,7 +43,7 @@ static unsigned find(const struct usdt_sets *s, const struct usdt_args *args)
 unsigned usdt_set_of(struct probes *p, const struct usdt_args *args, int pid)
 {
 	struct usdt_sets *s = sets_of(p);
-	unsigned at = find(s, args);
+	unsigned at = usdt_sets_find(s, args);
 
 	if (!s->map || at < s->n)
 		return !s->map ? 0 : at + 1;

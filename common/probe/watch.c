@@ -28,7 +28,7 @@ struct rescan_process {
 	UT_hash_handle hh;
 };
 
-static struct rescan_process *get(struct rescan_queue *p, int pid)
+static struct rescan_process *watch_get(struct rescan_queue *p, int pid)
 {
 	struct rescan_process *one;
 
@@ -46,12 +46,12 @@ static struct rescan_process *get(struct rescan_queue *p, int pid)
  * called by helper_call(). */
 static void rescan_add(struct rescan_queue *p, int pid)
 {
-	get(p, pid);
+	watch_get(p, pid);
 }
 
 static void rescan_later(struct rescan_queue *p, int pid)
 {
-	get(p, pid)->next = clock_ns() + LATER_NS;
+	watch_get(p, pid)->next = clock_ns() + LATER_NS;
 }
 
 static void handle(struct rescan_process *one, unsigned long long now,

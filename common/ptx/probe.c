@@ -72,7 +72,7 @@ static struct ptx_str variable_name(struct ptx_str body)
 	return name;
 }
 
-static const char *read_variable(struct gpu_probe *probe, struct ptx_str body)
+static const char *probe_read_variable(struct gpu_probe *probe, struct ptx_str body)
 {
 	struct ptx_str name = variable_name(body);
 	const char *end = body.s + body.n;
@@ -158,7 +158,7 @@ const char *gpu_probe_read(struct gpu_probe *probe, const char *text, size_t siz
 		} else if (stmt.depth) {
 			why = check_statement(&stmt, point);
 		} else {
-			why = read_variable(probe, stmt.body);
+			why = probe_read_variable(probe, stmt.body);
 		}
 	}
 	if (!why && reader.depth)

@@ -53,7 +53,7 @@ static unsigned read_modifiers(const char **p, const char *end)
 	return global ? bytes * vector : 0;
 }
 
-static void read_variable(struct rewrite *rw, const struct ptx_stmt *stmt)
+static void rewrite_module_read_variable(struct rewrite *rw, const struct ptx_stmt *stmt)
 {
 	const char *p = stmt->body.s, *end = p + stmt->body.n;
 	unsigned bytes = read_modifiers(&p, end);
@@ -113,7 +113,7 @@ static void read_version(struct ptx_str body, unsigned *major, unsigned *minor)
 }
 
 /* .file 1 "path", 123, 456 */
-static void read_file(struct ptx_out *files, struct ptx_str body)
+static void rewrite_module_read_file(struct ptx_out *files, struct ptx_str body)
 {
 	const char *p = body.s + strlen(".file"), *end = body.s + body.n;
 	unsigned number;
@@ -149,7 +149,7 @@ static void read_statement(struct rewrite *rw, const struct ptx_stmt *stmt)
 	unsigned major, minor;
 
 	if (lex_starts(p, end, ".file")) {
-		read_file(&module->files, stmt->body);
+		rewrite_module_read_file(&module->files, stmt->body);
 	} else if (lex_starts(p, end, ".version")) {
 		read_version(stmt->body, &major, &minor);
 		module->old |= major < 6 || (major == 6 && minor < 2);
@@ -164,7 +164,7 @@ static void read_statement(struct rewrite *rw, const struct ptx_stmt *stmt)
 			rw->kernels++;
 		}
 	} else if (stmt->kind == PTX_TEXT && p < end && *p == '.' && wants_variables(rw)) {
-		read_variable(rw, stmt);
+		rewrite_module_read_variable(rw, stmt);
 	}
 	if (stmt->kind != PTX_FUNC && lex_starts(p, end, ".extern") && ptx_head_parse(stmt->body, &head)) {
 		module->linked |= !is_system_call(head.name);

@@ -82,7 +82,7 @@ static const char *read_site(struct sites *sites, char *line)
 	return NULL;
 }
 
-static const char *read_file(struct sites *sites, char *line)
+static const char *sites_read_file(struct sites *sites, char *line)
 {
 	char *column[3], *path;
 	unsigned id;
@@ -163,7 +163,7 @@ const char *sites_read(struct sites *sites, const char *text, size_t size)
 		if (*line == 'S')
 			why = read_site(sites, line);
 		else if (*line == 'F')
-			why = read_file(sites, line);
+			why = sites_read_file(sites, line);
 		else if (*line)
 			why = "a line that is neither a site nor a file";
 	}

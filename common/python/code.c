@@ -10,7 +10,7 @@
 
 enum { REPLACEMENT = 0xfffd, LONGEST = 4 /* bytes of a character in UTF-8 */ };
 
-static char *put(char *to, unsigned c)
+static char *put_utf8(char *to, unsigned c)
 {
 	if (c >= 0xdc80 && c <= 0xdcff) {	/* PEP 383 */
 		*to++ = c - 0xdc00;
@@ -49,10 +49,10 @@ static char *text_utf8(const void *text, size_t n, unsigned kind, bool cut)
 		unsigned c = 0;
 
 		memcpy(&c, at, size);	/* little-endian: x86-64 */
-		to = put(to, c);
+		to = put_utf8(to, c);
 	}
 	if (cut)
-		put(to, 0x2026);
+		put_utf8(to, 0x2026);
 	return utf8;
 }
 

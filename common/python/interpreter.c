@@ -24,7 +24,7 @@ static const char COOKIE[] = "xdebugpy";
 /* No struct is larger than the interpreter's state. */
 enum { MAX_OFFSET = 1 << 20, POINTER = 8 };
 
-static const struct python_layout *find(unsigned version, bool free_threaded)
+static const struct python_layout *interpreter_find(unsigned version, bool free_threaded)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
 		if (layouts[i].version == version && layouts[i].free_threaded == free_threaded)
@@ -98,7 +98,7 @@ bool layout_choose(struct python_process *p, unsigned version, const unsigned lo
 
 	if (debug && (memcmp(words, COOKIE, strlen(COOKIE)) || words[1] >> 16 != version))
 		return false;
-	l = find(version, debug && words[2]);
+	l = interpreter_find(version, debug && words[2]);
 	if (!l)
 		return false;
 	p->at = *l;

@@ -110,7 +110,7 @@ void python_free(struct python *p)
 	free(p);
 }
 
-static struct process *find(const struct python *p, int pid)
+static struct process *python_process_find(const struct python *p, int pid)
 {
 	struct process *at;
 
@@ -121,7 +121,7 @@ static struct process *find(const struct python *p, int pid)
 /* Returns NULL if its user's processes are too many. */
 static struct process *find_or_add(struct python *p, int pid)
 {
-	struct process *at = find(p, pid);
+	struct process *at = python_process_find(p, pid);
 	unsigned user;
 
 	if (at)
@@ -138,7 +138,7 @@ static struct process *find_or_add(struct python *p, int pid)
 
 void python_forget(struct python *p, int pid)
 {
-	struct process *at = p ? find(p, pid) : NULL;
+	struct process *at = p ? python_process_find(p, pid) : NULL;
 
 	if (at)
 		forget(p, at);
@@ -188,7 +188,7 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 
 	if (!p)
 		return;
-	at = find(p, pid);
+	at = python_process_find(p, pid);
 	if (at && at->interpreter.runtime && !interpreter_is_usual(f->path))
 		return;
 	it = interpreter_get(f->known, p->helpers, pid, f->key, f->fd);
@@ -207,7 +207,7 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 
 bool python_runs(const struct python *p, int pid)
 {
-	const struct process *at = p ? find(p, pid) : NULL;
+	const struct process *at = p ? python_process_find(p, pid) : NULL;
 
 	return at && at->interpreter.runtime;
 }
@@ -241,7 +241,7 @@ static void note_only(struct walk_frames *to, unsigned why)
 /* The code of the walk before goes: its numbers are given again. */
 bool python_frames(struct python *p, int pid, unsigned long long self, struct walk_frames *to)
 {
-	struct process *at = p ? find(p, pid) : NULL;
+	struct process *at = p ? python_process_find(p, pid) : NULL;
 	struct adding adding = { p, at ? at->user : 0 };
 	struct walk w = { .self = self, .pid = pid, .code = add_code, .ctx = &adding };
 

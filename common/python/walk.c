@@ -136,7 +136,7 @@ static unsigned long long lost(enum python_loss why)
 }
 
 /* Return false if there is no room. */
-static bool put(struct walking *g, unsigned long long frame)
+static bool walk_put(struct walking *g, unsigned long long frame)
 {
 	struct walk_frames *to = g->to;
 
@@ -214,7 +214,7 @@ static void walk_state(struct walking *g, unsigned long long state)
 			last |= last ? FRAME_PYTHON_ENTRY : 0;
 			continue;
 		}
-		if (last && !put(g, last))
+		if (last && !walk_put(g, last))
 			return;
 		last = frame;
 		if (!(frame & FRAME_PYTHON))
@@ -222,8 +222,8 @@ static void walk_state(struct walking *g, unsigned long long state)
 	}
 	if (last & FRAME_PYTHON && !g->next)
 		last |= FRAME_PYTHON_ENTRY;
-	if (last && put(g, last) && g->next)
-		put(g, lost(PYTHON_TOO_DEEP));
+	if (last && walk_put(g, last) && g->next)
+		walk_put(g, lost(PYTHON_TOO_DEEP));
 }
 
 /* The thread's states. */
@@ -259,7 +259,7 @@ static void search(struct walking *g)
 		interp = read_word(g, interp + g->at->interp_next);
 	}
 	if ((interp || !g->threads) && !g->to->n)
-		put(g, lost(PYTHON_TOO_MANY));
+		walk_put(g, lost(PYTHON_TOO_MANY));
 }
 
 void walk_thread(const struct walk *w, struct walk_frames *to)
@@ -273,7 +273,7 @@ void walk_thread(const struct walk *w, struct walk_frames *to)
 			break;
 	}
 	if (!to->n)
-		put(&g, lost(g.torn ? PYTHON_UNREADABLE : PYTHON_NO_FRAMES));
+		walk_put(&g, lost(g.torn ? PYTHON_UNREADABLE : PYTHON_NO_FRAMES));
 }
 
 /* By a helper: it answers with the records, each followed by bytes up to a multiple of 8, and the frames. */

@@ -62,7 +62,7 @@ static void drop(struct inject_events *e, unsigned pid, const struct process *p)
 }
 
 /* The child's share is its parent's user's. */
-static bool add(struct inject_events *e, unsigned pid, unsigned long long program, unsigned share)
+static bool attach_inject_add(struct inject_events *e, unsigned pid, unsigned long long program, unsigned share)
 {
 	struct process p = { .program = program, .share = share % SHARES_USERS };
 
@@ -93,7 +93,7 @@ static void events_forked(struct inject_events *e, int pid, int parent)
 		drop(e, pid, &stale);
 	event.program = clock_ns();
 	event.parent_program = from.program;
-	if (add(e, pid, event.program, from.share))
+	if (attach_inject_add(e, pid, event.program, from.share))
 		put(e, &event, parent);
 	else
 		e->lost++;
@@ -246,7 +246,7 @@ void resident_refuse(const struct backend *b, struct session *t, struct failure 
 	free(why);
 }
 
-static void make_room(struct bpf_object *obj)
+static void attach_inject_make_room(struct bpf_object *obj)
 {
 	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
 	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
@@ -278,7 +278,7 @@ void inject_load(struct session *t, struct bpf_object_skeleton *skel)
 
 	if (t->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
-	make_room(obj);
+	attach_inject_make_room(obj);
 	inject_memory_open(&in->memory, obj, &t->probes, in->library);
 	in->ended = program(obj, "trace_exit");
 	in->left = in->ended ?: program(obj, "thread_exit");

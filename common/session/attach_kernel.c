@@ -29,7 +29,7 @@ bool kernel_suits(const struct backend *b, const struct session *t)
 }
 
 /* libbpf looks for BTF in several places. */
-static void check_types(struct failure *f)
+static void attach_kernel_check_types(struct failure *f)
 {
 	struct btf *btf = NULL;
 
@@ -55,7 +55,7 @@ void kernel_refuse(const struct backend *b, struct session *t, struct failure *f
 	(void)t;
 	attach_refuse(b->kind, f);	/* keeps the first failure only */
 	check_pid_ns(f);
-	check_types(f);
+	attach_kernel_check_types(f);
 }
 
 /* Each map and program takes a descriptor; without one, libbpf reports "Invalid argument" for some. */

@@ -52,7 +52,7 @@ static enum verdict check_linux(struct doctor_row *r)
 	return OK;
 }
 
-static enum verdict check_types(struct doctor_row *r)
+static enum verdict doctor_check_types(struct doctor_row *r)
 {
 	bool there = !access("/sys/kernel/btf/vmlinux", R_OK);
 
@@ -289,7 +289,7 @@ static const struct field fields[] = {
 };
 
 static const struct { const char *name; enum verdict (*fn)(struct doctor_row *r); } checks[] = {
-	{ "kernel", check_linux }, { "BTF", check_types }, { "privileges", check_privileges },
+	{ "kernel", check_linux }, { "BTF", doctor_check_types }, { "privileges", check_privileges },
 	{ "processes", check_processes }, { "attaching", check_attach }, { "ring buffer", check_buffer },
 	{ "lockdown", check_lockdown }, { "return probes", check_returns }, { "stacks", check_stacks },
 	{ "cgroups", check_cgroups },

@@ -37,7 +37,7 @@ static int open_pid(int pid)
 /* The processes of a list, while it is read. */
 struct reading { int *pids, n; const char *name; bool found; };
 
-static void add(struct reading *r, int pid)
+static void pids_add(struct reading *r, int pid)
 {
 	for (int i = 0; i < r->n; i++)
 		if (r->pids[i] == pid)
@@ -56,7 +56,7 @@ static void add_named(void *ctx, int pid)
 	if (pid == getpid() || !proc_comm(pid, comm) || strncmp(comm, r->name, sizeof(comm) - 1))
 		return;
 	r->found = true;
-	add(r, pid);
+	pids_add(r, pid);
 }
 
 static void add_word(struct reading *r, const char *word)
@@ -66,7 +66,7 @@ static void add_word(struct reading *r, const char *word)
 	if (pid < 0)
 		usage_error("--pid: '%s' is not a process id", word);
 	if (pid) {
-		add(r, pid);
+		pids_add(r, pid);
 		return;
 	}
 	r->name = word;

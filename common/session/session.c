@@ -166,7 +166,7 @@ void session_need_syms(struct session *t)
 /* Bytes of the ring buffer with copies of stacks, which may hold a quarter of it. */
 enum { ROOM = 16 << 20 };
 
-static void make_room(struct bpf_object *obj)
+static void session_make_room(struct bpf_object *obj)
 {
 	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
 	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
@@ -202,7 +202,7 @@ static void prepare_stacks(const struct session *t, struct bpf_object *obj)
 		return;
 	bpf_map__set_initial_value(map, &config, sizeof(config));
 	if (config.dwarf && config.native)
-		make_room(obj);
+		session_make_room(obj);
 	else
 		shrink(obj, unwind);
 	if (!config.python)

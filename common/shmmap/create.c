@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 #include "shmmap/create.h"
 
-static __u64 up(__u64 n, __u64 to)
+static __u64 create_up(__u64 n, __u64 to)
 {
 	return (n + to - 1) / to * to;
 }
@@ -66,12 +66,12 @@ static bool place_all(struct shmmap_memory *m, struct inject_head *head, struct 
 	head->version = INJECT_VERSION;
 	head->lanes = libbpf_num_possible_cpus();
 	head->functions = n;
-	head->functions_at = up(sizeof(*head), 64);
+	head->functions_at = create_up(sizeof(*head), 64);
 	head->names_at = head->functions_at + n * sizeof(struct inject_function);
 	for (int i = 0; i < n; i++)
 		head->names_bytes += strlen(functions[i].name) + 1;
-	head->threads_at = up(head->names_at + head->names_bytes, INJECT_PAGE);
-	head->bytes = up(head->threads_at + INJECT_THREADS * sizeof(struct inject_thread), INJECT_PAGE);
+	head->threads_at = create_up(head->names_at + head->names_bytes, INJECT_PAGE);
+	head->bytes = create_up(head->threads_at + INJECT_THREADS * sizeof(struct inject_thread), INJECT_PAGE);
 	bpf_object__for_each_map(map, obj)
 		if (!add_map(m, head, map))
 			return false;
@@ -124,7 +124,7 @@ static bool share_sections(struct shmmap_memory *m)
 		if (map->fixed)
 			continue;
 		/* not all of map->bytes: libbpf has mapped the kernel's pages */
-		if (mmap(at, up(size, getpagesize()), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd,
+		if (mmap(at, create_up(size, getpagesize()), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd,
 			 map->at - m->shm.base) == MAP_FAILED)
 			return false;
 	}

@@ -64,7 +64,7 @@ static __u64 relink(__u64 link, __u64 n)
 	return ((link >> LINK_TAG_SHIFT) + 1) << LINK_TAG_SHIFT | n;
 }
 
-static bool swap(__u64 *at, __u64 from, __u64 to)
+static bool hash_swap(__u64 *at, __u64 from, __u64 to)
 {
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -106,7 +106,7 @@ static bool take_out(const struct shmmap_map *m, struct walk *w, __u32 n, __u64 
 {
 	__u64 to = relink(w->link, (__u32)next);
 
-	if (!swap(w->at, w->link, to))
+	if (!hash_swap(w->at, w->link, to))
 		return false;
 	give_back(m, n);
 	if (w->head == w->link)	/* it was the first */
@@ -205,7 +205,7 @@ static int hash_update(const struct shmmap_map *m, const void *key, const void *
 		}
 		e = shmmap_element(m, new - 1);
 		__atomic_store_n(&e->link, relink(e->link, (__u32)w.head), __ATOMIC_RELAXED);
-		if (swap(bucket(m, hash), w.head, relink(w.head, new)))
+		if (hash_swap(bucket(m, hash), w.head, relink(w.head, new)))
 			return 0;
 		w.steps--;
 	}
@@ -248,7 +248,7 @@ int shmmap_delete(const struct shmmap_map *m, const void *key)
 		__u64 marked = relink(w.next, (__u32)w.next) | LINK_MARK;
 
 		w.steps--;
-		if (!swap(&shmmap_element(m, n - 1)->link, w.next, marked))
+		if (!hash_swap(&shmmap_element(m, n - 1)->link, w.next, marked))
 			continue;
 		if (!take_out(m, &w, n, marked))
 			find(m, key, hash, &w);	/* takes it out */

@@ -5,7 +5,7 @@
 /* How often other threads may be faster. */
 enum { TRIES = 10000 };
 
-static bool swap(__u64 *at, __u64 from, __u64 to)
+static bool ring_swap(__u64 *at, __u64 from, __u64 to)
 {
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -22,15 +22,15 @@ static bool claim(const struct shmmap_map *m, __u64 made, __u64 header, __u64 by
 	struct shmmap_ring *r = (struct shmmap_ring *)m->at;
 	__u64 *word = shmmap_ring_word(m, made), now;
 
-	if (!swap(word, shmmap_ring_free(m, made), header))
+	if (!ring_swap(word, shmmap_ring_free(m, made), header))
 		return false;
-	if (swap(&r->made, made, made + bytes))
+	if (ring_swap(&r->made, made, made + bytes))
 		return true;
 	now = __atomic_load_n(&r->made, __ATOMIC_ACQUIRE);
 	if (now - made <= m->max_entries)
 		return true;	/* another thread has moved it for this one */
 	/* this thread slept for a whole round: that was inside a record */
-	swap(word, header, shmmap_ring_free(m, made));
+	ring_swap(word, header, shmmap_ring_free(m, made));
 	return false;
 }
 
@@ -56,7 +56,7 @@ static long try_once(const struct shmmap_map *m, __u64 size, __u32 self, __u64 *
 		return claim(m, at, header, bytes) ? (long)bytes : 0;
 	if (shmmap_ring_fits(m, at, there)) {
 		/* that thread had no time to move it yet, or never will */
-		swap(&r->made, at, at + shmmap_ring_takes(shmmap_ring_size(there)));
+		ring_swap(&r->made, at, at + shmmap_ring_takes(shmmap_ring_size(there)));
 		return 0;
 	}
 	return __atomic_load_n(&r->made, __ATOMIC_ACQUIRE) == at ? -1 : 0;

@@ -2,7 +2,7 @@
 #include <linux/bpf.h>
 #include "shmmap/shmmap.h"
 
-static bool swap(__u32 *at, __u32 from, __u32 to)
+static bool threads_swap(__u32 *at, __u32 from, __u32 to)
 {
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -24,7 +24,7 @@ static struct inject_thread *own(struct inject_thread *t, __u32 pid, __u32 tid)
 
 bool shmmap_thread_claim(struct inject_thread *t, __u32 tid, __u64 since)
 {
-	if (!swap(&t->tid, tid, tid | INJECT_LEFT))
+	if (!threads_swap(&t->tid, tid, tid | INJECT_LEFT))
 		return false;
 	if (t->start_time == since)
 		return true;
@@ -46,7 +46,7 @@ static struct inject_thread *find_free(struct shmmap *s, __u32 used, __u32 some,
 		struct inject_thread *t = &s->threads[i];
 		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-		if ((!there && swap(&t->tid, 0, tid)) ||
+		if ((!there && threads_swap(&t->tid, 0, tid)) ||
 		    (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid && shmmap_thread_claim(t, tid, t->start_time))) {
 			__atomic_store_n(&s->head->threads_free, (i + 1) % used, __ATOMIC_RELAXED);
 			return t;
@@ -81,9 +81,9 @@ static struct inject_thread *find_new(struct shmmap *s, __u32 used, __u32 tid)
 	for (__u32 i = used; i < INJECT_THREADS; i++) {
 		__u32 now = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
 
-		if (!swap(&s->threads[i].tid, 0, tid))
+		if (!threads_swap(&s->threads[i].tid, 0, tid))
 			continue;
-		while (now <= i && !swap(&s->head->threads_used, now, i + 1))
+		while (now <= i && !threads_swap(&s->head->threads_used, now, i + 1))
 			now = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
 		return &s->threads[i];
 	}

@@ -11,7 +11,7 @@ enum {
 
 static const __u64 most_bytes = 1ull << 40;	/* of a map: unused pages are no memory */
 
-static __u64 up(__u64 n, __u64 to)
+static __u64 view_up(__u64 n, __u64 to)
 {
 	return (n + to - 1) / to * to;
 }
@@ -25,7 +25,7 @@ static void place_hash(struct shmmap_map *m)
 	while (m->buckets < m->max_entries)
 		m->buckets *= 2;
 	m->elements = heads + m->buckets * sizeof(__u64);
-	m->values = up(m->elements + m->max_entries * shmmap_element_size(m), LINE);
+	m->values = view_up(m->elements + m->max_entries * shmmap_element_size(m), LINE);
 }
 
 /* Sets lanes, stride and the parts of a hash.  Returns false if there is no such type. */
@@ -34,14 +34,14 @@ static bool place(struct shmmap_map *m, __u32 lanes)
 	bool keys = m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY;
 
 	m->lanes = 1;
-	m->stride = up(m->value_size, sizeof(__u64));
+	m->stride = view_up(m->value_size, sizeof(__u64));
 	switch (m->type) {
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 	case BPF_MAP_TYPE_PERCPU_HASH:
 		m->lanes = lanes;
 		/* fall through */
 	case BPF_MAP_TYPE_TASK_STORAGE:
-		m->stride = up(m->value_size, LINE);
+		m->stride = view_up(m->value_size, LINE);
 		/* fall through */
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_HASH:
@@ -67,10 +67,10 @@ __u64 shmmap_map_layout(struct shmmap_map *m, __u32 lanes)
 	    !place(m, lanes))
 		return 0;
 	if (m->type == BPF_MAP_TYPE_RINGBUF)
-		return INJECT_PAGE + up(n, INJECT_PAGE);
+		return INJECT_PAGE + view_up(n, INJECT_PAGE);
 	if (__builtin_mul_overflow((__u64)m->stride * m->lanes, n, &all) || all > most_bytes)
 		return 0;
-	return up(m->values + all, INJECT_PAGE);
+	return view_up(m->values + all, INJECT_PAGE);
 }
 
 /* Return true if n elements of size bytes at at are in the memory, from a multiple of align on. */

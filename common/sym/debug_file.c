@@ -14,7 +14,7 @@ static const char DIR[] = "/usr/lib/debug/.build-id/", DWZ[] = "/usr/lib/debug/.
 
 enum { MAX_PATH = 512, LEAST_ID = 2 };
 
-static void name_of(const struct elf_debug *d, char *name)
+static void debug_file_name_of(const struct elf_debug *d, char *name)
 {
 	name += sprintf(name, "%s", DIR);
 	for (size_t i = 0; i < d->id_size; i++)
@@ -42,7 +42,7 @@ static int open_theirs(int pid, int fd, const char *name)
 	return real;
 }
 
-static int check(int fd, const struct elf_debug *want)
+static int debug_file_check(int fd, const struct elf_debug *want)
 {
 	struct elf_debug d;
 
@@ -56,10 +56,10 @@ static int check(int fd, const struct elf_debug *want)
 
 static int open_either(int pid, int fd, const char *name, const struct elf_debug *want)
 {
-	int found = check(proc_open_file(name), want);
+	int found = debug_file_check(proc_open_file(name), want);
 
 	if (found < 0)
-		found = check(open_theirs(pid, fd, name), want);
+		found = debug_file_check(open_theirs(pid, fd, name), want);
 	return found < 0 ? -ENOENT : found;
 }
 
@@ -69,7 +69,7 @@ int debug_file_open(int pid, int fd, const struct elf_debug *d)
 
 	if (d->id_size < LEAST_ID)
 		return -ENOENT;
-	name_of(d, name);
+	debug_file_name_of(d, name);
 	return open_either(pid, fd, name, d);
 }
 

@@ -60,7 +60,7 @@ static bool is_user(int pid, uid_t uid)
 }
 
 /* A second name may be a link to another user's file that this user cannot read. */
-static int check(int pid, const struct stat *st)
+static int jit_check(int pid, const struct stat *st)
 {
 	if (st->st_nlink > 1)
 		return -EINVAL;
@@ -78,7 +78,7 @@ static int open_map(int pid, struct stat *st)
 	fd = proc_root_open_in(pid, "tmp", name);
 	if (fd < 0)
 		return fd;
-	real = fstat(fd, st) ? -errno : check(pid, st);
+	real = fstat(fd, st) ? -errno : jit_check(pid, st);
 	if (!real)
 		real = proc_reopen(fd);
 	close(fd);

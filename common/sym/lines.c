@@ -116,7 +116,7 @@ static struct found *unpack(const struct place *place, const struct helper_answe
 	return f;
 }
 
-static size_t size_of(const struct found *f)
+static size_t lines_size_of(const struct found *f)
 {
 	return sizeof(*f) + f->n * sizeof(*f->lines);
 }
@@ -172,7 +172,7 @@ static struct found *look_at(struct lines *l, struct module *m, const struct pla
 	if (err)
 		return NULL;
 	f = unpack(place, &a);
-	if (!quota_take(&l->memory, m->user, m->pid, size_of(f) + a.size)) {
+	if (!quota_take(&l->memory, m->user, m->pid, lines_size_of(f) + a.size)) {
 		free(f);
 		f = NULL;
 	}

@@ -134,7 +134,7 @@ static bool unit_at(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *unit)
 	return false;
 }
 
-static unsigned size_of(const char *text)
+static unsigned lines_read_size_of(const char *text)
 {
 	return text && *text ? strnlen(text, MAX_STRING - 1) + 1 : 0;
 }
@@ -148,17 +148,17 @@ static void put_string(struct helper_job *job, const char *text, unsigned size)
 }
 
 /* dir: of the compilation; put before a relative name. */
-static void put(struct helper_job *job, const char *function, const char *dir, const char *file, int line,
+static void lines_read_put(struct helper_job *job, const char *function, const char *dir, const char *file, int line,
 		bool inlined)
 {
 	char path[MAX_STRING];
-	struct lines_entry e = { .line = line > 0 ? line : 0, .inlined = inlined, .function = size_of(function) };
+	struct lines_entry e = { .line = line > 0 ? line : 0, .inlined = inlined, .function = lines_read_size_of(function) };
 
 	if (file && *file != '/' && dir && *dir == '/') {
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
 		file = path;
 	}
-	e.file = size_of(file);
+	e.file = lines_read_size_of(file);
 	helper_put(job, &e, sizeof(e));
 	put_string(job, function, e.function);
 	put_string(job, file, e.file);
@@ -171,7 +171,7 @@ static const char *dir_of(Dwarf_Die *unit)
 	return dwarf_attr(unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
-static const char *name_of(Dwarf_Die *function)
+static const char *lines_read_name_of(Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;
 	const char *name = NULL;
@@ -224,7 +224,7 @@ static void put_lines(Dwarf *dwarf, Dwarf_Addr addr, struct helper_job *job)
 	int line = 0, n;
 
 	if (!unit_at(dwarf, addr, &unit)) {
-		put(job, NULL, NULL, NULL, 0, false);
+		lines_read_put(job, NULL, NULL, NULL, 0, false);
 		return;
 	}
 	dir = dir_of(&unit);
@@ -240,14 +240,14 @@ static void put_lines(Dwarf *dwarf, Dwarf_Addr addr, struct helper_job *job)
 		function = tag == DW_TAG_subprogram;
 		if (!function && tag != DW_TAG_inlined_subroutine)
 			continue;
-		put(job, name_of(&scopes[i]), dir, file, line, !function);
+		lines_read_put(job, lines_read_name_of(&scopes[i]), dir, file, line, !function);
 		if (!function)
 			call_of(&unit, &scopes[i], &file, &line);
 		inlined++;
 	}
 	free(scopes);
 	if (!function)		/* hand-written assembly has lines, but no functions */
-		put(job, NULL, dir, file, line, false);
+		lines_read_put(job, NULL, dir, file, line, false);
 }
 
 static bool address_of(const struct elf_file *f, unsigned long long offset, unsigned long long *addr)

@@ -34,7 +34,7 @@ static int count_natives(const struct stack_frame *frames, int n)
 	return i < n && frames[i].kind == FRAME_KIND_NOTE ? i + 1 : i;
 }
 
-static void put(struct merging *m, const struct stack_frame *f)
+static void merge_put(struct merging *m, const struct stack_frame *f)
 {
 	m->to[m->made++] = *f;
 }
@@ -51,10 +51,10 @@ static void put_run(struct merging *m)
 
 	while (!entry && next_is(m, FRAME_KIND_PYTHON)) {
 		entry = m->frames[m->next].at & FRAME_AT_ENTRY;
-		put(m, &m->frames[m->next++]);
+		merge_put(m, &m->frames[m->next++]);
 	}
 	if (next_is(m, FRAME_KIND_NOTE))
-		put(m, &m->frames[m->next++]);
+		merge_put(m, &m->frames[m->next++]);
 }
 
 static bool is_interpreters(const struct merging *m, int at)
@@ -72,7 +72,7 @@ static void put_native(struct merging *m, int at)
 	if (m->evals[at] && next_is(m, FRAME_KIND_PYTHON))
 		put_run(m);
 	else if (m->evals[at] || !is_interpreters(m, at))
-		put(m, &m->frames[at]);
+		merge_put(m, &m->frames[at]);
 }
 
 int merge_frames(const struct stack_frame *frames, int n, struct stack_frame *to,
@@ -91,7 +91,7 @@ int merge_frames(const struct stack_frame *frames, int n, struct stack_frame *to
 	for (int i = 0; i < m.natives; i++)
 		put_native(&m, i);
 	while (m.next < n)
-		put(&m, &frames[m.next++]);
+		merge_put(&m, &frames[m.next++]);
 	free(m.evals);
 	return m.made;
 }

@@ -112,7 +112,7 @@ void modules_init(struct modules *ms, struct helper_pool *helpers)
 	ms->files.loss = ms->memory.loss = ms->symbols.loss = "some functions of its processes have no names";
 }
 
-static size_t size_of(const struct module *m)
+static size_t module_size_of(const struct module *m)
 {
 	return sizeof(*m) + strlen(m->key) + 1;
 }
@@ -134,7 +134,7 @@ static void module_free(struct module *m)
 		close(m->fd);
 		quota_give(&ms->files, m->user, 1);
 	}
-	quota_give(&ms->memory, m->user, size_of(m));
+	quota_give(&ms->memory, m->user, module_size_of(m));
 	table_free(m, &m->functions);
 	table_free(m, &m->variables);
 	module_names_free(m);
@@ -187,7 +187,7 @@ static void open_file(struct module *m, const struct mapping *map)
 	ms->few_files |= m->fd == -EMFILE;
 }
 
-static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
+static struct module *module_add(struct modules *ms, int pid, unsigned user, char *key)
 {
 	struct module *m = xcalloc(1, sizeof(*m));
 
@@ -197,7 +197,7 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	m->pid = pid;
 	m->user = user;
 	m->refs = 1;
-	if (modules_take(ms, &ms->memory, user, pid, size_of(m))) {
+	if (modules_take(ms, &ms->memory, user, pid, module_size_of(m))) {
 		HASH_ADD_KEYPTR(hh, ms->all, m->key, strlen(m->key), m);
 		return m;
 	}
@@ -230,7 +230,7 @@ struct module *modules_get(struct modules *ms, int pid, unsigned user, const str
 		free(key);
 		m->refs++;
 	} else {
-		m = add(ms, pid, user, key);
+		m = module_add(ms, pid, user, key);
 		if (m)
 			open_file(m, map);
 		return m;

@@ -33,7 +33,7 @@ static void read_rules(struct helper_job *job)
 	free(c);
 }
 
-static size_t size_of(const struct module_rule *r)
+static size_t module_cfi_size_of(const struct module_rule *r)
 {
 	return sizeof(*r) + (r->cfi ? cfi_size(r->cfi) : 0);
 }
@@ -55,7 +55,7 @@ static size_t place_of(const struct module_rules *rules, unsigned long long offs
 }
 
 /* Takes cfi.  What it covers of its neighbours' code is left to them. */
-static void add(struct module *m, unsigned long long offset, struct cfi *cfi)
+static void module_cfi_add(struct module *m, unsigned long long offset, struct cfi *cfi)
 {
 	struct module_rules *rules = &m->rules;
 	struct module_rule r = { offset, offset + 1, cfi };
@@ -67,7 +67,7 @@ static void add(struct module *m, unsigned long long offset, struct cfi *cfi)
 		r.start = rules->all[at - 1].end;
 	if (at < rules->n && r.end > rules->all[at].start)
 		r.end = rules->all[at].start;
-	if (!modules_take(m->modules, &m->modules->symbols, m->user, m->pid, size_of(&r))) {
+	if (!modules_take(m->modules, &m->modules->symbols, m->user, m->pid, module_cfi_size_of(&r))) {
 		free(cfi);
 		return;
 	}
@@ -97,14 +97,14 @@ static bool read_at(struct module *m, unsigned long long offset)
 		return false;
 	}
 	if (err) {
-		add(m, offset, NULL);
+		module_cfi_add(m, offset, NULL);
 		return true;
 	}
 	if (a.size && cfi_covers((struct cfi *)a.bytes, offset)) {
-		add(m, offset, (struct cfi *)a.bytes);
+		module_cfi_add(m, offset, (struct cfi *)a.bytes);
 		a.bytes = NULL;
 	} else {
-		add(m, offset, NULL);
+		module_cfi_add(m, offset, NULL);
 	}
 	helper_drop(&a);
 	return true;
@@ -133,7 +133,7 @@ bool module_cfi(struct module *m, unsigned long long offset, const struct cfi **
 void module_rules_free(struct module *m)
 {
 	for (size_t i = 0; i < m->rules.n; i++) {
-		quota_give(&m->modules->symbols, m->user, size_of(&m->rules.all[i]));
+		quota_give(&m->modules->symbols, m->user, module_cfi_size_of(&m->rules.all[i]));
 		free(m->rules.all[i].cfi);
 	}
 	free(m->rules.all);

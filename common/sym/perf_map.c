@@ -59,7 +59,7 @@ static struct line *new_line(struct lines *l)
 	return &l->all[l->end++];
 }
 
-static int add(const char *name, uint64_t start, uint64_t size, void *ctx)
+static int perf_map_add(const char *name, uint64_t start, uint64_t size, void *ctx)
 {
 	size_t len = strnlen(name, PERF_MAP_NAME - 1);
 	struct lines *l = ctx;
@@ -112,7 +112,7 @@ struct perf_map *perf_map_load(int fd)
 	if (fstat(fd, &st) || st.st_size > PERF_MAP_BYTES)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	bcc_perf_map_foreach_sym(path, add, &l);
+	bcc_perf_map_foreach_sym(path, perf_map_add, &l);
 	if (l.first < l.end)
 		m = build(&l);
 	free(l.all);

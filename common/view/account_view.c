@@ -99,7 +99,7 @@ static void part_text(const struct account_row *r)
 	}
 }
 
-static void text(const struct account_row *r)
+static void account_view_text(const struct account_row *r)
 {
 	char device[16];
 
@@ -122,7 +122,7 @@ static void row(const struct account_report *r, const struct account_row *row)
 	if (out_is_json())
 		out_row(fields, &line);
 	else
-		text(row);
+		account_view_text(row);
 	out_line_end();
 }
 

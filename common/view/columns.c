@@ -34,7 +34,7 @@ static int text_of(FILE *file, const struct field *f, const void *at)
 	return fprintf(file, "%*s", f->width, device_text(*(const unsigned int *)at, text));
 }
 
-static void json(const void *at)
+static void columns_json(const void *at)
 {
 	unsigned int device = *(const unsigned int *)at;
 	char text[16];
@@ -42,7 +42,7 @@ static void json(const void *at)
 	fputs(device && device != DEVICE_NONE ? device_text(device, text) : "null", stdout);
 }
 
-const struct field_type field_device = { text_of, NULL, json };
+const struct field_type field_device = { text_of, NULL, columns_json };
 
 static void devices_json(const void *at)
 {
@@ -98,7 +98,7 @@ const char *stream_text(u64 stream, char text[32])
 	return text;
 }
 
-static int text(FILE *file, const struct field *f, const void *at)
+static int columns_text(FILE *file, const struct field *f, const void *at)
 {
 	u64 stream = *(const u64 *)at;
 	char buf[32];
@@ -117,7 +117,7 @@ static void stream_field_json(const void *at)
 		printf("\"%s\"", word_of(stream, buf));
 }
 
-const struct field_type field_stream = { text, NULL, stream_field_json };
+const struct field_type field_stream = { columns_text, NULL, stream_field_json };
 
 /* Processes as tools print them. */
 

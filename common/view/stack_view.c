@@ -78,7 +78,7 @@ static void frame_json(FILE *f, const struct frame_view *v, bool lines)
 	});
 }
 
-static void json(const void *at)
+static void stack_view_json(const void *at)
 {
 	if (stack_at(at))
 		stack_json(stdout, stack_at(at), frame_json);
@@ -86,7 +86,7 @@ static void json(const void *at)
 		fputs("null", stdout);
 }
 
-const struct field_type field_stack = { NULL, text_below, json };
+const struct field_type field_stack = { NULL, text_below, stack_view_json };
 
 void stack_view_callers(FILE *file, const struct stack *stack)
 {

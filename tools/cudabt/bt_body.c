@@ -393,7 +393,7 @@ static enum bt_outcome argument(struct walk *w, const struct bt_token *t, bool s
 }
 
 /* errname(...) and enumname(...) */
-static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
+static enum bt_outcome bt_body_name_of(struct walk *w, const struct bt_token *t)
 {
 	const struct cuda_proto *proto = w->b->proto;
 	bool error = bt_is(t, "errname");
@@ -450,7 +450,7 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 	bool ret = w->b->frame.ret;
 
 	if (bt_is(t, "errname") || bt_is(t, "enumname"))
-		return name_of(w, t);
+		return bt_body_name_of(w, t);
 	if (is_constant(t)) {
 		w->p = t->s + t->len;
 		return outcome(write_constant(w->out, t, w->e));

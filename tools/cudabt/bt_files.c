@@ -56,7 +56,7 @@ static void add_sections(struct standin *s, unsigned long long code, size_t symb
 	add_section(s, STRTAB, SHT_STRTAB, START + code + symbols, strings);
 }
 
-static const char *name_of(const struct elf_scan *scan, int i)
+static const char *bt_files_name_of(const struct elf_scan *scan, int i)
 {
 	return cuda_protos[scan->probes[i].id].name;
 }
@@ -71,11 +71,11 @@ static void print_symbols(FILE *f, const struct elf_scan *scan)
 		sym = (Elf64_Sym){ .st_name = name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 				   .st_shndx = TEXT, .st_value = START + i * STEP, .st_size = STEP };
 		fwrite(&sym, sizeof(sym), 1, f);
-		name += strlen(name_of(scan, i)) + 1;
+		name += strlen(bt_files_name_of(scan, i)) + 1;
 	}
 	putc(0, f);
 	for (int i = 0; i < scan->n; i++)
-		fwrite(name_of(scan, i), 1, strlen(name_of(scan, i)) + 1, f);
+		fwrite(bt_files_name_of(scan, i), 1, strlen(bt_files_name_of(scan, i)) + 1, f);
 }
 
 /* Returns a descriptor of an ELF file in memory with only the functions of scan. */
@@ -88,7 +88,7 @@ static int make_standin(const struct elf_scan *scan)
 	size_t strings = 1;
 
 	for (int i = 0; i < scan->n; i++)
-		strings += strlen(name_of(scan, i)) + 1;
+		strings += strlen(bt_files_name_of(scan, i)) + 1;
 	add_header(&s, START + code);
 	add_sections(&s, code, (scan->n + 1) * sizeof(Elf64_Sym), strings);
 	if (!f || fwrite(&s, sizeof(s), 1, f) != 1 || fseek(f, START + code, SEEK_SET))

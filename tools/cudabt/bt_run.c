@@ -147,7 +147,7 @@ static void print_line(struct bt_output *o, char *line, size_t n)
 	line[n] = next;
 }
 
-static void print(struct bt_output *o, size_t n)
+static void bt_run_print(struct bt_output *o, size_t n)
 {
 	char *line = o->buffer, *end = o->buffer + n, *newline;
 
@@ -167,9 +167,9 @@ static void print_lines(struct bt_output *o)
 	const char *end = memrchr(o->buffer, '\n', o->nbuffer);
 
 	if (end)
-		print(o, end + 1 - o->buffer);
+		bt_run_print(o, end + 1 - o->buffer);
 	else if (o->nbuffer == BT_LINE)
-		print(o, o->nbuffer);
+		bt_run_print(o, o->nbuffer);
 }
 
 /* Prints the available whole lines.  bpftrace prints empty lines for each empty map: several in a row become
@@ -201,7 +201,7 @@ static void finish_output(struct bt_output *o)
 	copy_output(o);
 	if (o->open && !ioctl(o->from, FIONREAD, &unread) && unread)
 		warning(0, "standard output is not being read: discarded the last output of bpftrace");
-	print(o, o->nbuffer);
+	bt_run_print(o, o->nbuffer);
 	out_flush();
 }
 

@@ -78,7 +78,7 @@ struct bt_source bt_source_text(const char *text)
 }
 
 /* Prints len bytes on standard error, safe for a terminal; returns the columns they take. */
-static int print(const char *s, int len)
+static int bt_session_print(const char *s, int len)
 {
 	char text[2 * SHOWN + 1];
 
@@ -105,8 +105,8 @@ static void bt_source_error(const struct bt_source *s, const struct bt_error *e)
 	from = e->at - start > SHOWN ? e->at - SHOWN : start;
 	warning(0, "%s:%d:%d: %s", s->name, line, (int)(e->at - start) + 1, e->what);
 	fputs("  ", stderr);
-	line = print(from, e->at - from);
-	print(e->at, stop - e->at);
+	line = bt_session_print(from, e->at - from);
+	bt_session_print(e->at, stop - e->at);
 	fprintf(stderr, "\n%*s^\n", line + 2, "");
 }
 

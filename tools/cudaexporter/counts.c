@@ -14,7 +14,7 @@ void counts_open(struct counts *c, const struct export_maps *maps, bool off_cpu,
 	export_maps_open(&c->maps);
 }
 
-static void count(const struct cuda_process *process, enum metric m, struct metric_labels labels,
+static void counts_count(const struct cuda_process *process, enum metric m, struct metric_labels labels,
 		  unsigned long long n)
 {
 	(process->over ? series_count : series_count_live)(process->set, m, labels, n);
@@ -23,12 +23,12 @@ static void count(const struct cuda_process *process, enum metric m, struct metr
 static void add_launches(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 			 const struct export_values *v)
 {
-	count(process, METRIC_LAUNCHES, metric_labels(key->device, key->detail), v->count);
+	counts_count(process, METRIC_LAUNCHES, metric_labels(key->device, key->detail), v->count);
 	if (!process->over && v->last)
 		series_max(process->set, METRIC_LAST_LAUNCH, (struct metric_labels){ 0 }, v->last + c->epoch);
 }
 
-static void add_copies(const struct cuda_process *process, const struct export_key *key,
+static void counts_add_copies(const struct cuda_process *process, const struct export_key *key,
 		       const struct export_values *v)
 {
 	unsigned direction = key->detail & (EXPORT_ASYNC - 1);
@@ -47,16 +47,16 @@ static void add_waits(struct counts *c, const struct cuda_process *process, cons
 	series_observe(process->set, METRIC_SYNC_DURATION, metric_labels(key->id, 0),
 		       v->times, v->ns, !process->over);
 	if (c->off_cpu)
-		count(process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
+		counts_count(process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
 }
 
-static void add(struct counts *c, const struct cuda_process *process, const struct export_key *key,
+static void counts_add(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 		const struct export_values *v)
 {
 	if (key->what == EXPORT_LAUNCH)
 		add_launches(c, process, key, v);
 	else if (key->what == EXPORT_COPY)
-		add_copies(process, key, v);
+		counts_add_copies(process, key, v);
 	else if (key->what == EXPORT_SYNC)
 		add_waits(c, process, key, v);
 	else if (key->what == EXPORT_LOAD)
@@ -64,7 +64,7 @@ static void add(struct counts *c, const struct cuda_process *process, const stru
 }
 
 /* Returns the process of a key, added if need be (processes_admit()); NULL if it is not to be read now. */
-static struct cuda_process *process_of(struct counts *c, unsigned pid, unsigned long long program)
+static struct cuda_process *counts_process_of(struct counts *c, unsigned pid, unsigned long long program)
 {
 	struct cuda_process *process = processes_admit(c->processes, pid, program);
 
@@ -77,10 +77,10 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 	const struct cuda_process *process;
 
 	launch_estimates_add(&c->budget->estimates, key, values->count, false);
-	process = process_of(c, key->pid, key->program);
+	process = counts_process_of(c, key->pid, key->program);
 	if (!process)
 		return false;
-	add(c, process, key, values);
+	counts_add(c, process, key, values);
 	return process->over;
 }
 
@@ -100,22 +100,22 @@ static struct metric_labels error_labels(struct label_set *set, const struct exp
 static bool read_error(void *ctx, const struct export_error *e, unsigned long long n)
 {
 	struct counts *c = ctx;
-	struct cuda_process *process = process_of(c, e->pid, e->program);
+	struct cuda_process *process = counts_process_of(c, e->pid, e->program);
 
 	if (!process)
 		return false;
 	if (e->id >= EXPORT_STICKY)
-		count(process, METRIC_STICKY_ERRORS,
+		counts_count(process, METRIC_STICKY_ERRORS,
 		      metric_labels(e->id - EXPORT_STICKY, (unsigned)e->ret), n);
 	else if (export_is_failure(e))
-		count(process, METRIC_ERRORS, error_labels(process->set, e), n);
+		counts_count(process, METRIC_ERRORS, error_labels(process->set, e), n);
 	return process->over;
 }
 
 static bool read_exemplar(void *ctx, const struct export_key *k, const struct export_exemplar *e)
 {
 	struct counts *c = ctx;
-	const struct cuda_process *process = process_of(c, k->pid, k->program);
+	const struct cuda_process *process = counts_process_of(c, k->pid, k->program);
 	unsigned direction = k->detail & (EXPORT_ASYNC - 1);
 	struct exemplar exemplar = { e->value, e->time, e->tid, e->id };
 
@@ -148,8 +148,8 @@ static void add_estimate(struct counts *c, struct launch_estimate *e)
 	n = launch_estimate_value(e, &now);
 	if (!n)
 		return;
-	count(process, METRIC_LAUNCHES, labels, n);
-	count(process, METRIC_LAUNCHES_ESTIMATED, labels, n);
+	counts_count(process, METRIC_LAUNCHES, labels, n);
+	counts_count(process, METRIC_LAUNCHES_ESTIMATED, labels, n);
 }
 
 static void add_budget(struct counts *c, const struct cuda_process *process)
@@ -165,7 +165,7 @@ static void add_budget(struct counts *c, const struct cuda_process *process)
 		series_min(process->set, METRIC_LAUNCHES_PROBED, metric_labels(1, 0), shares.returns * 1e9);
 	}
 	if (ns)
-		count(process, METRIC_OVERHEAD, (struct metric_labels){ 0 }, ns);
+		counts_count(process, METRIC_OVERHEAD, (struct metric_labels){ 0 }, ns);
 }
 
 /* What --max-overhead needs, and what it costs the counts. */

@@ -36,7 +36,7 @@ void gpu_counts_tick(struct gpu_counts *c)
 }
 
 /* Returns the id of the program; 0: it has made no call that was seen. */
-static unsigned long long program_of(const struct reading *r, const struct gpu_tally *t)
+static unsigned long long gpu_counts_program_of(const struct reading *r, const struct gpu_tally *t)
 {
 	const struct cuda_process *process;
 
@@ -47,10 +47,10 @@ static unsigned long long program_of(const struct reading *r, const struct gpu_t
 }
 
 /* What a live program ran before its first call was seen is kept until then. */
-static bool take(void *ctx, const struct gpu_tally *t)
+static bool gpu_counts_take(void *ctx, const struct gpu_tally *t)
 {
 	const struct reading *r = ctx;
-	const unsigned long long id = r->only_over && !t->ended ? 0 : program_of(r, t);
+	const unsigned long long id = r->only_over && !t->ended ? 0 : gpu_counts_program_of(r, t);
 	const unsigned long long ns = t->pending.ns < NS_MAX ? t->pending.ns : NS_MAX;
 	struct kernel_execution *p;
 
@@ -75,5 +75,5 @@ void gpu_counts_read(struct gpu_counts *c, struct kernel_counts *kernels, const 
 		return;
 	if (!only_over)
 		gpu_time_tick(&c->time);	/* the last page is made after the last tick */
-	gpu_time_take(&c->time, take, &r);
+	gpu_time_take(&c->time, gpu_counts_take, &r);
 }

@@ -19,7 +19,7 @@ void gpus_open(struct gpus *g, struct label_set *set, struct helper_pool *helper
 
 /* Returns the labels of a device.  After a reset, its number may be another device's: the old labels are not freed, because
  * series may use them. */
-static struct metric_labels labels_of(struct gpus *g, unsigned device)
+static struct metric_labels gpu_series_labels_of(struct gpus *g, unsigned device)
 {
 	const char *uuid = g->nvml.devices[device].uuid;
 
@@ -36,8 +36,8 @@ static void collect_device(struct gpus *g, unsigned device)
 
 	if (!d->memory_known || !*d->uuid)
 		return;
-	series_add(g->set, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
-	series_add(g->set, METRIC_GPU_USED, labels_of(g, device), d->used);
+	series_add(g->set, METRIC_GPU_TOTAL, gpu_series_labels_of(g, device), d->total);
+	series_add(g->set, METRIC_GPU_USED, gpu_series_labels_of(g, device), d->used);
 }
 
 /* Reads the process's environment, if need be.  Returns false if that fails. */
@@ -93,13 +93,13 @@ static void collect_process(struct gpus *g, struct cuda_process *process, const 
 	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
 		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, process->key.pid, i, &used))
 			continue;
-		series_add(process->set, METRIC_GPU_PROCESS, labels_of(g, i), used);
+		series_add(process->set, METRIC_GPU_PROCESS, gpu_series_labels_of(g, i), used);
 		if (!number[i])
 			continue;
 		used -= memory_metrics_on_device(memory, process->key.pid, number[i]);
 		if (!several)	/* memory on an unknown device is on this one */
 			used -= memory_metrics_on_device(memory, process->key.pid, 0);
-		series_add(process->set, METRIC_UNACCOUNTED, labels_of(g, i), used);
+		series_add(process->set, METRIC_UNACCOUNTED, gpu_series_labels_of(g, i), used);
 	}
 }
 

@@ -146,7 +146,7 @@ const char *label_map_find(const struct label_map *map, const char *full)
 	return NULL;
 }
 
-static struct kernel_text *add(struct kernel_naming *n, const char *labels, unsigned user, int pid)
+static struct kernel_text *kernel_counts_add(struct kernel_naming *n, const char *labels, unsigned user, int pid)
 {
 	size_t size = strlen(labels) + 1, cost = sizeof(struct kernel_text) + size + 64;
 	struct kernel_text *text;
@@ -169,14 +169,14 @@ static struct kernel_text *text_get(struct kernel_naming *n, const char *name, u
 
 	HASH_FIND_STR(n->texts, labels, text);
 	if (!text)
-		text = add(n, labels, user, pid);
+		text = kernel_counts_add(n, labels, user, pid);
 	if (text)
 		text->uses++;
 	free(labels);
 	return text;
 }
 
-static void drop(struct kernel_naming *n, struct kernel_text *text)
+static void kernel_counts_drop(struct kernel_naming *n, struct kernel_text *text)
 {
 	HASH_DEL(n->texts, text);
 	quota_give(&n->quota, text->user, text->cost);
@@ -201,7 +201,7 @@ void kernel_naming_reap(struct kernel_naming *n, const struct series_table *tabl
 	}
 	HASH_ITER(hh, n->texts, text, next)
 		if (!text->uses && !text->shown)
-			drop(n, text);
+			kernel_counts_drop(n, text);
 }
 
 void kernel_naming_free(struct kernel_naming *n)
@@ -209,7 +209,7 @@ void kernel_naming_free(struct kernel_naming *n)
 	struct kernel_text *text, *next;
 
 	HASH_ITER(hh, n->texts, text, next)
-		drop(n, text);
+		kernel_counts_drop(n, text);
 	label_map_free(&n->map);
 	quota_free(&n->quota);
 	budget_free(&n->time);
@@ -250,7 +250,7 @@ static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_execut
 	return name;
 }
 
-static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_execution *p,
+static struct kernel_text *kernel_counts_text_of(struct kernel_naming *n, const struct kernel_execution *p,
 				   const struct kernel *kernel)
 {
 	const char *mapped = label_map_find(&n->map, kernel->full);
@@ -269,7 +269,7 @@ static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_exe
 
 	if (!quota_take(&n->quota, p->user, p->pid, CALLED_COST))
 		return NULL;
-	text = text_of(n, p, kernel);
+	text = kernel_counts_text_of(n, p, kernel);
 	name = text ? name_of(n, p, text) : NULL;
 	if (!name) {
 		quota_give(&n->quota, p->user, CALLED_COST);
@@ -554,7 +554,7 @@ struct kernel_execution *kernel_counts_program(struct kernel_counts *k, unsigned
 	return p;
 }
 
-static struct kernel_execution *program_of(struct kernel_counts *k, const struct execution *program)
+static struct kernel_execution *kernel_counts_program_of(struct kernel_counts *k, const struct execution *program)
 {
 	return kernel_counts_program(k, program->id, program->pid, program->user);
 }
@@ -568,12 +568,12 @@ static void add_rows(struct kernel_counts *k)
 		profiles_launched(k->profiles, &rows[i]);
 	for (size_t i = 0; k->naming.most && i < n; i++)
 		if (rows[i].last.launches && rows[i].kind != LAUNCH_GRAPH)
-			kernel_execution_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
+			kernel_execution_count(&k->naming, kernel_counts_program_of(k, rows[i].program), rows[i].kernel,
 					     rows[i].last.launches);
 	free(rows);
 }
 
-static void add_copies(struct graph_counts *graphs, const struct graph_work *w, unsigned long long n)
+static void kernel_counts_add_copies(struct graph_counts *graphs, const struct graph_work *w, unsigned long long n)
 {
 	const unsigned direction = w->direction <= CUDA_DEFAULT ? w->direction : CUDA_DEFAULT;
 	const unsigned long long bytes = w->bytes < EXPORT_BYTES_MAX ? w->bytes : EXPORT_BYTES_MAX;
@@ -586,7 +586,7 @@ static void add_copies(struct graph_counts *graphs, const struct graph_work *w, 
 
 static void add_graph(void *ctx, const struct counter *graph)
 {
-	struct kernel_execution *p = program_of(ctx, &graph->program->program);
+	struct kernel_execution *p = kernel_counts_program_of(ctx, &graph->program->program);
 	const struct graph_content *content = graph->graph.content;
 
 	if (!p->graphs)
@@ -601,7 +601,7 @@ static void add_graph(void *ctx, const struct counter *graph)
 			continue;
 		p->graphs->nodes[w->kind] += n;
 		if (w->kind == NODE_COPY)
-			add_copies(p->graphs, w, n);
+			kernel_counts_add_copies(p->graphs, w, n);
 	}
 }
 

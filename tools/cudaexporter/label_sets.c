@@ -23,7 +23,7 @@ static const char *const by_words[LABEL_MAX] = {
 };
 
 /* Returns the index of the word in words, or LABEL_MAX. */
-static int find(const char *const words[LABEL_MAX], const char *word, size_t len)
+static int label_sets_find(const char *const words[LABEL_MAX], const char *word, size_t len)
 {
 	int i = 0;
 
@@ -38,7 +38,7 @@ static unsigned parse_list(const char *list)
 
 	for (const char *word = list; ; word++) {
 		size_t len = strcspn(word, ",");
-		int label = find(names, word, len);
+		int label = label_sets_find(names, word, len);
 
 		if (label == LABEL_MAX)
 			usage_error("--labels: unknown label '%.*s': use %s", (int)len, word, LABEL_WORDS);
@@ -59,7 +59,7 @@ void labels_parse(struct labels *l, const char *list, const char *by)
 	if (list)
 		l->mask = parse_list(list);
 	if (by)
-		l->mask = 1u << find(by_words, by, strlen(by));
+		l->mask = 1u << label_sets_find(by_words, by, strlen(by));
 	if (l->mask == 1u << LABEL_MAX)
 		usage_error("--by: unknown word '%s': use %s", by, LABEL_BY_WORDS);
 	l->sums = !(l->mask & 1 << LABEL_PID);

@@ -43,7 +43,7 @@ void memory_metrics_init(struct memory_metrics *h, struct processes *processes,
 	h->processes = processes;
 }
 
-static struct mem_process *process_of(const struct memory_metrics *h, int pid)
+static struct mem_process *memory_metrics_process_of(const struct memory_metrics *h, int pid)
 {
 	struct mem_process *p;
 
@@ -74,7 +74,7 @@ static struct memory_group group_in(const struct memory_groups *groups, struct m
 	return (struct memory_group){ .labels = labels };
 }
 
-static void count(struct label_set *set, enum metric bytes, enum metric number, const struct memory_group *g)
+static void memory_metrics_count(struct label_set *set, enum metric bytes, enum metric number, const struct memory_group *g)
 {
 	series_count(set, bytes, g->labels, g->bytes);
 	series_count(set, number, g->labels, g->count);
@@ -92,11 +92,11 @@ static void count_freed(struct memory_metrics *h, struct label_set *set, const s
 		return;
 	freed.count -= after.count;
 	freed.bytes -= freed.bytes < after.bytes ? freed.bytes : after.bytes;
-	count(set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
+	memory_metrics_count(set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
 }
 
 /* Bounds a program's value: a sum may be of several users' processes. */
-static unsigned long long bytes_of(unsigned long long size)
+static unsigned long long memory_metrics_bytes_of(unsigned long long size)
 {
 	return size == ~0ull ? 0 : size < EXPORT_BYTES_MAX ? size : EXPORT_BYTES_MAX;
 }
@@ -115,7 +115,7 @@ static void find_made(struct memory_metrics *h, const struct memory_event *e, co
 		a = allocation_find(did->process, e->ptr, space_of(fn->args.memory));
 	if (a && a->time != e->time)
 		return;
-	made->bytes = bytes_of(a ? a->size : did->size);
+	made->bytes = memory_metrics_bytes_of(a ? a->size : did->size);
 	made->count = 1;
 	h->ignored += !a;
 }
@@ -123,7 +123,7 @@ static void find_made(struct memory_metrics *h, const struct memory_event *e, co
 void memory_metrics_record(struct memory_metrics *h, const struct memory_event *e)
 {
 	struct cuda_process *process = processes_find(h->processes, e->head.pid) ?: processes_mapped(h->processes, e->head.pid);
-	struct mem_process *p = process_of(h, e->head.pid);
+	struct mem_process *p = memory_metrics_process_of(h, e->head.pid);
 	unsigned long long unknown = p ? p->unknown : 0, ignored = h->ignored;
 	struct memory_effect did;
 	struct memory_group made, none = { 0 };
@@ -134,7 +134,7 @@ void memory_metrics_record(struct memory_metrics *h, const struct memory_event *
 	groups_of(did.process, &h->after);
 	find_made(h, e, &did, &made);
 	if (made.count)
-		count(process->set, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
+		memory_metrics_count(process->set, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
 	if (h->ignored > ignored)
 		made = none;
 	for (unsigned i = 0; i < h->before.n; i++) {
@@ -215,7 +215,7 @@ void memory_metrics_collect(struct memory_metrics *h)
 /* Without IPC memory, which the driver counts for the process that allocated it. */
 unsigned long long memory_metrics_on_device(const struct memory_metrics *h, int pid, unsigned device)
 {
-	const struct mem_process *p = process_of(h, pid);
+	const struct mem_process *p = memory_metrics_process_of(h, pid);
 	unsigned long long bytes = 0;
 
 	for (const struct mem_site *g = p ? p->groups.all : NULL; g; g = g->hh.next)
@@ -226,7 +226,7 @@ unsigned long long memory_metrics_on_device(const struct memory_metrics *h, int 
 
 void memory_metrics_forget(struct memory_metrics *h, int pid)
 {
-	memory_forget(process_of(h, pid));
+	memory_forget(memory_metrics_process_of(h, pid));
 }
 
 void memory_metrics_free(struct memory_metrics *h)

@@ -147,7 +147,7 @@ static struct nccl_use *use_new(struct nccl_counts *k, struct cuda_process *proc
 }
 
 /* Returns the labels of an operation; m may be NULL. */
-static struct nccl_text *text_of(struct nccl_counts *k, struct cuda_process *process, const struct communicator *m)
+static struct nccl_text *nccl_counts_text_of(struct nccl_counts *k, struct cuda_process *process, const struct communicator *m)
 {
 	struct nccl_text_key key;
 	struct nccl_text *text = m ? text_find(k, m, &key) : NULL;
@@ -166,14 +166,14 @@ static struct nccl_text *text_of(struct nccl_counts *k, struct cuda_process *pro
 }
 
 /* Bounds a program's values: a sum may be of several users' processes. */
-static unsigned long long bytes_of(const struct comm_calls *calls)
+static unsigned long long nccl_counts_bytes_of(const struct comm_calls *calls)
 {
 	const unsigned long long most = calls->n * EXPORT_BYTES_MAX;
 
 	return calls->bytes < most ? calls->bytes : most;
 }
 
-static void count(void *ctx, const struct communicator *m, const struct comm_calls *calls)
+static void nccl_counts_count(void *ctx, const struct communicator *m, const struct comm_calls *calls)
 {
 	const struct nccl_event *e = calls->event;
 	struct metric_labels labels = { .a = e->head.kind };
@@ -184,14 +184,14 @@ static void count(void *ctx, const struct communicator *m, const struct comm_cal
 		return;
 	process = processes_find(k->processes, e->head.pid) ?:
 		  processes_mapped(k->processes, e->head.pid);
-	labels.text = text_of(k, process, m)->labels;
+	labels.text = nccl_counts_text_of(k, process, m)->labels;
 	if (nccl_event_failed(e)) {
 		series_count(process->set, METRIC_NCCL_FAILED, labels, 1);
 		return;
 	}
 	series_count(process->set, METRIC_NCCL_OPERATIONS, labels, calls->n);
 	if (calls->bytes != NO_VALUE)
-		series_count(process->set, METRIC_NCCL_BYTES, labels, bytes_of(calls));
+		series_count(process->set, METRIC_NCCL_BYTES, labels, nccl_counts_bytes_of(calls));
 }
 
 bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size)
@@ -202,12 +202,12 @@ bool nccl_counts_record(struct nccl_counts *k, const void *data, size_t size)
 	if (!k->most || !nccl_event_is_right(e, size))
 		return false;
 	if (nccl_event_is_launch(e)) {
-		communicators_launch(&k->model, e, count, k);
+		communicators_launch(&k->model, e, nccl_counts_count, k);
 		return true;
 	}
 	m = communicators_call(&k->model, e);
 	if (cuda_fns[e->head.kind].class == CUDA_OPERATION && !e->capture)
-		count(k, m, &(struct comm_calls){
+		nccl_counts_count(k, m, &(struct comm_calls){
 			.event = e, .n = 1, .bytes = nccl_event_bytes(e) });
 	return true;
 }
@@ -240,7 +240,7 @@ static void set_gauges(void *ctx, const struct communicator *m)
 
 	if (!process || (m->func < 0 && behind == NO_VALUE))
 		return;
-	text = text_of(g->k, process, m);
+	text = nccl_counts_text_of(g->k, process, m);
 	if (text == g->k->other)
 		return;
 	use_find(g->k, text, m->pid)->alive = true;

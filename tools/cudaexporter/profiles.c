@@ -56,17 +56,17 @@ struct profiled {
 	unsigned long long values[PROFILE_VALUES];
 };
 
-static void add(struct profile *to, const struct profiled *e)
+static void profiles_add(struct profile *to, const struct profiled *e)
 {
 	profile_add(to, e->pid, e->comm, e->stack, e->leaf, e->device, e->values);
 }
 
 static void add_to_all(struct profiles *p, struct profile *to, enum web_what what, const struct profiled *e)
 {
-	add(to, e);
+	profiles_add(to, e);
 	for (int i = 0; i < WEB_LATER; i++)
 		if (p->windows[i].what == what)
-			add(&p->windows[i].profile, e);
+			profiles_add(&p->windows[i].profile, e);
 }
 
 bool profiles_record(struct profiles *p, const void *record)
@@ -126,7 +126,7 @@ static void add_held(struct profile *to, const struct mem_process *process)
 		if (!g->held.count)
 			continue;
 		snprintf(leaf, sizeof(leaf), "[%s]", memory_name(g->key.memory));
-		add(to, &(struct profiled){
+		profiles_add(to, &(struct profiled){
 			.pid = process->pid, .comm = process->comm, .leaf = leaf, .stack = g->key.stack,
 			.device = g->key.device, .values = { g->held.bytes, g->held.count },
 		});

@@ -191,7 +191,7 @@ static void count_reason(struct probed *p, const char *why)
 }
 
 /* Returns the line of a file; the caller frees it. */
-static char *line_of(const char *path, const char *rest)
+static char *self_line_of(const char *path, const char *rest)
 {
 	char *text;
 	size_t size;
@@ -215,7 +215,7 @@ static void add_line(struct probed *p, const char *path, char *rest)
 	line = &p->lines[p->nlines % PROBED_LINES];
 	if (p->nlines++ >= PROBED_LINES)
 		free(*line);
-	*line = line_of(path, rest);
+	*line = self_line_of(path, rest);
 	free(rest);
 }
 

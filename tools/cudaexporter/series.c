@@ -153,7 +153,7 @@ static size_t samples(enum metric m)
 	return metrics[m].type == METRIC_HISTOGRAM ? metric_buckets(m) + 2 : 1;
 }
 
-static void drop(struct series *s)
+static void series_drop(struct series *s)
 {
 	struct series_table *t = s->key.set->table;
 
@@ -172,7 +172,7 @@ static void drop(struct series *s)
 void series_drop_set(struct label_set *set)
 {
 	while (!LIST_EMPTY(&set->series))
-		drop(LIST_FIRST(&set->series));
+		series_drop(LIST_FIRST(&set->series));
 }
 
 void series_free(struct series_table *t)
@@ -180,7 +180,7 @@ void series_free(struct series_table *t)
 	quota_free(&t->quota);
 }
 
-static char *labels_of(const struct series_key *key)
+static char *series_labels_of(const struct series_key *key)
 {
 	const struct metric_labels labels = { key->a, key->b, key->text };
 	char *own = NULL, *text;
@@ -199,7 +199,7 @@ static char *labels_of(const struct series_key *key)
 	return text;
 }
 
-static struct series *add(const struct series_key *key)
+static struct series *series_new(const struct series_key *key)
 {
 	struct series_table *t = key->set->table;
 	struct series *s;
@@ -211,7 +211,7 @@ static struct series *add(const struct series_key *key)
 	}
 	s = xcalloc(1, sizeof(*s));
 	s->key = *key;
-	s->labels = labels_of(key);
+	s->labels = series_labels_of(key);
 	if (metrics[key->metric].type == METRIC_HISTOGRAM)
 		s->h = xcalloc(2, sizeof(*s->h));
 	HASH_ADD(hh, t->all, key, sizeof(s->key), s);
@@ -226,7 +226,7 @@ struct series *series_of(struct label_set *set, enum metric m, struct metric_lab
 	struct series *s;
 
 	HASH_FIND(hh, set->table->all, &key, sizeof(key), s);
-	return s || !make ? s : add(&key);
+	return s || !make ? s : series_new(&key);
 }
 
 void series_remove(struct label_set *set, enum metric m, struct metric_labels labels)
@@ -234,7 +234,7 @@ void series_remove(struct label_set *set, enum metric m, struct metric_labels la
 	struct series *s = series_of(set, m, labels, false);
 
 	if (s)
-		drop(s);
+		series_drop(s);
 }
 
 void series_remove_text(struct series_table *t, enum metric m, const char *text)
@@ -244,7 +244,7 @@ void series_remove_text(struct series_table *t, enum metric m, const char *text)
 	for (s = TAILQ_FIRST(&t->of[m]); s; s = next) {
 		next = TAILQ_NEXT(s, in_metric);
 		if (s->key.text == text)
-			drop(s);
+			series_drop(s);
 	}
 }
 
@@ -272,7 +272,7 @@ void series_end(struct series_table *t)
 
 	HASH_ITER(hh, t->all, s, next)
 		if (is_gauge(s) && s->round != t->round)
-			drop(s);
+			series_drop(s);
 }
 
 void series_keep(struct series_table *t, enum metric m)

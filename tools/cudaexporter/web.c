@@ -223,7 +223,7 @@ static void ask_alive(struct web_collector *c, unsigned long long now)
 
 /* Call often, when messages have been read: starts the server if there is none, replaces one that does not respond, kills
  * those that do not leave in time. */
-static void keep(struct web_collector *c)
+static void web_keep(struct web_collector *c)
 {
 	unsigned long long now = clock_ns();
 
@@ -327,7 +327,7 @@ int web_fd(const struct web *w)
 }
 
 /* Writes a page to a sealed memory file.  Returns -1 if that fails or there is no page yet. */
-static int page(const struct web *w, const struct web_request *r)
+static int page_to_memory(const struct web *w, const struct web_request *r)
 {
 	int fd;
 	FILE *f = web_memfd_open("cudaexporter-page", &fd);
@@ -371,7 +371,7 @@ static void begin_later(struct web *w, const struct web_process *p, const struct
 	later[r.window].request.begins = false;
 }
 
-static const struct web_process *process_of(const struct web_collector *c, int pid)
+static const struct web_process *web_process_of(const struct web_collector *c, int pid)
 {
 	for (int i = 0; i < WEB_LEAVING; i++)
 		if (c->leaving[i].pid == pid)
@@ -388,8 +388,8 @@ static bool end_later(struct web *w)
 
 		if (!l->pid || clock_ns() < l->due)
 			continue;
-		fd = page(w, &l->request);
-		p = process_of(w->collector, l->pid);
+		fd = page_to_memory(w, &l->request);
+		p = web_process_of(w->collector, l->pid);
 		if (p)
 			send_page(p, l->id, fd);
 		else if (fd >= 0)
@@ -421,7 +421,7 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 		begin_later(w, p, m);
 		return;
 	} else if (m->what <= WEB_PROFILE_WAITS) {
-		fd = page(w, &r);
+		fd = page_to_memory(w, &r);
 		a.ok = fd >= 0;
 	}
 	/* ignores errors: a server that does not read the answer does not wait for it */
@@ -442,7 +442,7 @@ static void answer_accept(struct web *w, struct web_process *p, const struct web
 }
 
 /* Return true if a page was printed: one page in a tick.  Answering may replace the server. */
-static bool serve(struct web *w, struct web_process *p)
+static bool web_serve(struct web *w, struct web_process *p)
 {
 	struct web_message m;
 	int got = 1, pid = p->pid;
@@ -473,9 +473,9 @@ void web_tick(struct web *w)
 
 	for (int i = 0; i <= WEB_LEAVING && !printed; i++) {
 		c->turn = (c->turn + 1) % (1 + WEB_LEAVING);
-		printed = serve(w, c->turn ? &c->leaving[c->turn - 1] : &c->server);
+		printed = web_serve(w, c->turn ? &c->leaving[c->turn - 1] : &c->server);
 	}
-	keep(c);
+	web_keep(c);
 }
 
 void web_close(struct web *w)

@@ -45,7 +45,7 @@ static bool is_kept(struct web_auth *a, const unsigned char *d)
 	return found;
 }
 
-static void keep(struct web_auth *a, const unsigned char *d)
+static void web_auth_keep(struct web_auth *a, const unsigned char *d)
 {
 	pthread_mutex_lock(&a->kept_lock);
 	memcpy(a->kept[a->nkept++ % WEB_AUTH_KEPT], d, WEB_AUTH_DIGEST);
@@ -96,6 +96,6 @@ enum web_auth_result web_auth_check(struct web_auth *a, const char *name, const 
 		result = hashed(a, name, password);
 	atomic_fetch_sub(&a->checking, 1);
 	if (result == WEB_AUTH_RIGHT)
-		keep(a, d);
+		web_auth_keep(a, d);
 	return result;
 }

@@ -43,7 +43,7 @@ static bool web_yaml_error(struct web_yaml *y, int line, const char *fmt, ...)
 	return false;
 }
 
-static int line_of(const struct web_yaml *y)
+static int web_config_line_of(const struct web_yaml *y)
 {
 	return y->event.start_mark.line + 1;
 }
@@ -51,8 +51,8 @@ static int line_of(const struct web_yaml *y)
 static bool no_extras(struct web_yaml *y, const void *anchor, const void *tag)
 {
 	if (anchor)
-		return web_yaml_error(y, line_of(y), "anchors are not supported");
-	return !tag || web_yaml_error(y, line_of(y), "tags are not supported");
+		return web_yaml_error(y, web_config_line_of(y), "anchors are not supported");
+	return !tag || web_yaml_error(y, web_config_line_of(y), "tags are not supported");
 }
 
 /* Reads the next event into event. */
@@ -64,7 +64,7 @@ static bool advance(struct web_yaml *y)
 				      y->parser.problem ? y->parser.problem : "out of memory");
 	switch (y->event.type) {
 	case YAML_ALIAS_EVENT:
-		return web_yaml_error(y, line_of(y), "aliases are not supported");
+		return web_yaml_error(y, web_config_line_of(y), "aliases are not supported");
 	case YAML_SCALAR_EVENT:
 		return no_extras(y, y->event.data.scalar.anchor, y->event.data.scalar.tag);
 	case YAML_MAPPING_START_EVENT:
@@ -86,9 +86,9 @@ static char *key_of(struct web_yaml *y)
 	const char *s = (const char *)y->event.data.scalar.value;
 
 	if (y->event.type != YAML_SCALAR_EVENT)
-		web_yaml_error(y, line_of(y), "a key must be a string");
+		web_yaml_error(y, web_config_line_of(y), "a key must be a string");
 	else if (!*s || strlen(s) != y->event.data.scalar.length)
-		web_yaml_error(y, line_of(y), "a key must not be empty, nor contain a null character");
+		web_yaml_error(y, web_config_line_of(y), "a key must not be empty, nor contain a null character");
 	else
 		return xstrdup(s);
 	return NULL;
@@ -111,7 +111,7 @@ static bool note_key(struct web_yaml *y, struct keys *k, char *key, int line)
 /* Reads a key, the current event, and its value. */
 static bool pair(struct web_yaml *y, struct keys *k, web_yaml_fn *fn, void *ctx)
 {
-	int line = line_of(y);
+	int line = web_config_line_of(y);
 	char *key = key_of(y);
 
 	if (!key)
@@ -131,7 +131,7 @@ static bool web_yaml_mapping(struct web_yaml *y, const char *what, web_yaml_fn *
 	bool ok = true;
 
 	if (y->event.type != YAML_MAPPING_START_EVENT)
-		return web_yaml_error(y, line_of(y), "%s must be a mapping, of lines 'key: value'", what);
+		return web_yaml_error(y, web_config_line_of(y), "%s must be a mapping, of lines 'key: value'", what);
 	while (ok && (ok = advance(y)) && y->event.type != YAML_MAPPING_END_EVENT)
 		ok = pair(y, &k, fn, ctx);
 	while (k.n)
@@ -145,11 +145,11 @@ static char *web_yaml_string(struct web_yaml *y, const char *key)
 	const char *s = (const char *)y->event.data.scalar.value;
 
 	if (y->event.type != YAML_SCALAR_EVENT)
-		web_yaml_error(y, line_of(y), "%s must be a string", key);
+		web_yaml_error(y, web_config_line_of(y), "%s must be a string", key);
 	else if (!*s)
-		web_yaml_error(y, line_of(y), "%s must not be empty", key);
+		web_yaml_error(y, web_config_line_of(y), "%s must not be empty", key);
 	else if (strlen(s) != y->event.data.scalar.length)
-		web_yaml_error(y, line_of(y), "%s contains a null character", key);
+		web_yaml_error(y, web_config_line_of(y), "%s contains a null character", key);
 	else
 		return xstrdup(s);
 	return NULL;
@@ -168,7 +168,7 @@ static bool document(struct web_yaml *y, web_yaml_fn *fn, void *ctx)
 	if (!advance(y) || !advance(y))		/* the document's end, the stream's */
 		return false;
 	return y->event.type == YAML_STREAM_END_EVENT ||
-	       web_yaml_error(y, line_of(y), "a second document is not supported");
+	       web_yaml_error(y, web_config_line_of(y), "a second document is not supported");
 }
 
 /* Reads text, a mapping or empty.  file is for messages.  Returns NULL, or the error, which the caller frees. */

@@ -44,7 +44,7 @@ bool web_connections_room(struct web_connections *t)
 	return used < WEB_SLOTS && served < WEB_CONNECTIONS;
 }
 
-static struct web_connection *find(struct web_connections *t, int fd)
+static struct web_connection *connection_find(struct web_connections *t, int fd)
 {
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++)
 		if (c->phase != WEB_FREE && c->fd == fd)
@@ -68,7 +68,7 @@ struct web_connection *web_connections_find(struct web_connections *t, int fd)
 	struct web_connection *c;
 
 	pthread_mutex_lock(&t->lock);
-	c = find(t, fd);
+	c = connection_find(t, fd);
 	pthread_mutex_unlock(&t->lock);
 	return c;
 }
@@ -95,7 +95,7 @@ void web_connections_remove(struct web_connections *t, int fd)
 	struct web_connection *c;
 
 	pthread_mutex_lock(&t->lock);
-	c = find(t, fd);
+	c = connection_find(t, fd);
 	if (c)
 		c->phase = WEB_FREE;
 	pthread_mutex_unlock(&t->lock);

@@ -325,7 +325,7 @@ static enum MHD_Result scrape(struct web_server *s, struct MHD_Connection *c, en
 				web_accept_gzip(header(c, "Accept-Encoding")));
 }
 
-static enum MHD_Result page(struct web_server *s, struct MHD_Connection *c, enum web_what what)
+static enum MHD_Result metrics_page(struct web_server *s, struct MHD_Connection *c, enum web_what what)
 {
 	enum MHD_Result done;
 
@@ -432,9 +432,9 @@ static enum MHD_Result front(struct web_server *s, struct MHD_Connection *c)
 static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url)
 {
 	if (!strcmp(url, s->config.path))
-		return page(s, c, WEB_METRICS);
+		return metrics_page(s, c, WEB_METRICS);
 	if (!strcmp(url, "/probes"))
-		return page(s, c, WEB_PROBES);
+		return metrics_page(s, c, WEB_PROBES);
 	if (!strncmp(url, "/debug/pprof/", 13))
 		return profile(s, c, url + 13);
 	if (!strcmp(url, "/-/healthy") || !strcmp(url, "/-/ready"))

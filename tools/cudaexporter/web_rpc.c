@@ -139,7 +139,7 @@ int web_config_fd_write(const struct web_server_config *b)
 /* The unread bytes. */
 struct rest { char *at; size_t size; };
 
-static bool take(struct rest *r, void *into, size_t size)
+static bool web_rpc_take(struct rest *r, void *into, size_t size)
 {
 	if (size > r->size)
 		return false;
@@ -153,7 +153,7 @@ static bool get(struct rest *r, const char **s)
 {
 	size_t size;
 
-	if (!take(r, &size, sizeof(size)) || size > r->size || (size && r->at[size - 1]))
+	if (!web_rpc_take(r, &size, sizeof(size)) || size > r->size || (size && r->at[size - 1]))
 		return false;
 	*s = size ? r->at : NULL;
 	r->at += size;
@@ -183,7 +183,7 @@ bool web_config_fd_read(int fd, struct web_server_config *b)
 	r.at = mmap(NULL, r.size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (r.at == MAP_FAILED)
 		return false;
-	if (take(&r, b, sizeof(*b)) && strings(&r, b))
+	if (web_rpc_take(&r, b, sizeof(*b)) && strings(&r, b))
 		return true;
 	errno = EINVAL;
 	return false;

@@ -362,7 +362,7 @@ static void read_messages(struct web_server *s)
 		_exit(EXIT_SUCCESS);	/* the collector has ended */
 }
 
-static void serve(struct web_server *s)
+static void web_server_serve(struct web_server *s)
 {
 	struct pollfd p[1 + WEB_LISTEN_MAX] = { { .fd = s->rpc.socket, .events = POLLIN } };
 	int n = web_connections_expire(&s->connections);
@@ -440,5 +440,5 @@ void web_server_run(int nlisten)
 	web_confine_calls();
 	be_silent();
 	for (;;)
-		serve(s);
+		web_server_serve(s);
 }

@@ -79,7 +79,7 @@ static struct pending_run take_first(struct gap_device *d)
 	return first;
 }
 
-static bool make_room(struct gaps *g, struct gap_device *d)
+static bool gaps_make_room(struct gaps *g, struct gap_device *d)
 {
 	const unsigned room = d->room ? 2 * d->room : RUNS_FIRST;
 
@@ -183,7 +183,7 @@ static void on_part(void *ctx, enum host_state state, const struct stack *stack,
 	p->part += ns;
 }
 
-static void add(struct gap_sum *to, unsigned long long ns)
+static void gaps_add(struct gap_sum *to, unsigned long long ns)
 {
 	to->n++;
 	to->ns += ns;
@@ -201,7 +201,7 @@ static void waited_for_host(struct gaps *g, struct gap_device *d, const struct p
 	d->split = NULL;
 	host_threads_split(&g->threads, &span, on_part, &s);
 	for (struct gap_group *p = d->split; p; p = p->next) {
-		add(&p->sum, p->part);
+		gaps_add(&p->sum, p->part);
 		p->part = 0;
 	}
 }
@@ -221,7 +221,7 @@ static void on_gap(struct gaps *g, struct gap_device *d, const struct pending_ru
 	d->queued += r->start - (until > d->end ? until : d->end);
 }
 
-static void count(struct gaps *g, struct gap_device *d, const struct pending_run *r)
+static void gaps_count(struct gaps *g, struct gap_device *d, const struct pending_run *r)
 {
 	g->late += r->start < d->start;
 	if (d->end && r->start > d->end)
@@ -273,15 +273,15 @@ void gaps_run(void *ctx, const struct gpu_run *r)
 		run.tid = r->caller->tid;
 		run.site = r->caller->site;
 	}
-	if (!make_room(g, d) && d->nruns) {
+	if (!gaps_make_room(g, d) && d->nruns) {
 		const struct pending_run first = take_first(d);
 
-		count(g, d, &first);
+		gaps_count(g, d, &first);
 	}
 	if (d->room)
 		put(d->runs, d->nruns++, &run);
 	else
-		count(g, d, &run);
+		gaps_count(g, d, &run);
 }
 
 static void count_until(struct gaps *g, struct gap_device *d, unsigned long long time)
@@ -289,7 +289,7 @@ static void count_until(struct gaps *g, struct gap_device *d, unsigned long long
 	while (d->nruns && d->runs[0].end <= time) {
 		const struct pending_run r = take_first(d);
 
-		count(g, d, &r);
+		gaps_count(g, d, &r);
 	}
 }
 

@@ -47,7 +47,7 @@ static int compare(const struct graph_item *a, const struct graph_item *b)
 	return order ?: (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-static int by_name(const void *a, const void *b)
+static int graph_view_by_name(const void *a, const void *b)
 {
 	return compare(a, b);
 }
@@ -97,7 +97,7 @@ struct graph_items graph_items(const struct launch_row *row, enum kernel_style s
 		items.nodes += w->count;
 		items.all[items.n++] = item_of(row, w, style);
 	}
-	qsort(items.all, items.n, sizeof(*items.all), by_name);
+	qsort(items.all, items.n, sizeof(*items.all), graph_view_by_name);
 	join(&items);
 	qsort(items.all, items.n, sizeof(*items.all), by_count);
 	return items;

@@ -109,7 +109,7 @@ static struct entry *entry_at(const struct host_thread *t, unsigned i)
 }
 
 /* Makes room for one more: without memory, the oldest one's. */
-static bool make_room(struct host_threads *h, struct host_thread *t)
+static bool host_threads_make_room(struct host_threads *h, struct host_thread *t)
 {
 	const unsigned room = t->room ? 2 * t->room : ENTRIES_FIRST;
 	struct entry *entries;
@@ -131,12 +131,12 @@ static bool make_room(struct host_threads *h, struct host_thread *t)
 	return true;
 }
 
-static void add(struct host_threads *h, const struct host_time *r, const struct stack *stack)
+static void host_threads_add(struct host_threads *h, const struct host_time *r, const struct stack *stack)
 {
 	static const enum host_state states[] = { HOST_IS_OFF, HOST_IS_PREEMPTED, HOST_RUNS };
 	struct host_thread *t = thread_of(h, r->head.pid, r->tid);
 
-	if (!t || r->from < t->last || r->to < r->from || !make_room(h, t))
+	if (!t || r->from < t->last || r->to < r->from || !host_threads_make_room(h, t))
 		return;
 	t->last = r->to;
 	*entry_at(t, t->n++) = (struct entry){ r->from, r->to, stack, states[r->head.kind - HOST_OFF_CPU] };
@@ -155,7 +155,7 @@ bool host_threads_record(struct host_threads *h, const void *data, size_t size)
 	if (r->head.kind == HOST_CALL)
 		h->on_call(h->ctx, r->head.pid, &(struct gpu_launch){ r->tid, r->own_tid, r->from, stack });
 	else
-		add(h, r, stack);
+		host_threads_add(h, r, stack);
 	return true;
 }
 

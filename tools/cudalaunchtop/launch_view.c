@@ -156,7 +156,7 @@ static void add_row(void *ctx, const struct gpu_tally *t)
 	};
 }
 
-static int by_name(int pid, const char *text, const struct stack *stack, const struct gpu_row *r)
+static int launch_view_by_name(int pid, const char *text, const struct stack *stack, const struct gpu_row *r)
 {
 	return pid != r->pid ? pid < r->pid ? -1 : 1 : strcmp(text, r->text) ?: (stack > r->stack) - (stack < r->stack);
 }
@@ -170,14 +170,14 @@ static int by_row(const void *a, const void *b)
 {
 	const struct gpu_row *p = a;
 
-	return by_name(p->pid, p->text, p->stack, b) ?: by_device(p->device, b);
+	return launch_view_by_name(p->pid, p->text, p->stack, b) ?: by_device(p->device, b);
 }
 
 static int by_line_name(const void *a, const void *b)
 {
 	const struct launch_line *l = a;
 
-	return by_name(l->row.pid, l->kernel ? l->kernel : "", l->row.stack, b);
+	return launch_view_by_name(l->row.pid, l->kernel ? l->kernel : "", l->row.stack, b);
 }
 
 static int by_line(const void *a, const void *b)
@@ -356,7 +356,7 @@ static void add_gpu_to_profile(void *ctx, const struct gpu_tally *t)
 	free(leaf);
 }
 
-static void count(struct launch_view *v, bool whole)
+static void count_launches(struct launch_view *v, bool whole)
 {
 	unsigned long long from = whole ? v->began : v->counted;
 
@@ -373,7 +373,7 @@ static void count(struct launch_view *v, bool whole)
 
 void launch_view_count(struct launch_view *v, bool whole)
 {
-	count(v, whole);
+	count_launches(v, whole);
 	set_lines(v, whole, false);
 }
 
@@ -715,6 +715,6 @@ void launch_screen_update(struct launch_view *v)
 {
 	if (v->screen.paused)
 		return;
-	count(v, false);
+	count_launches(v, false);
 	draw(v);
 }

@@ -185,7 +185,7 @@ static int compare_sm(const struct track *x, const struct track *y)
 	return (x->smid > y->smid) - (x->smid < y->smid);
 }
 
-static int compare(const void *a, const void *b)
+static int accesses_compare(const void *a, const void *b)
 {
 	const struct track *x = a, *y = b;
 	int order = compare_sm(x, y);
@@ -212,10 +212,10 @@ static struct track *find_tracks(const struct gpu_access *accesses, size_t n, si
 	for (size_t i = 0; i < n; i++)
 		if (has_times(&accesses[i]))
 			all[total++] = track_of(&accesses[i]);
-	qsort(all, total, sizeof(*all), compare);
+	qsort(all, total, sizeof(*all), accesses_compare);
 	*num = 0;
 	for (size_t i = 0; i < total; i++)
-		if (!i || compare(&all[*num - 1], &all[i]))
+		if (!i || accesses_compare(&all[*num - 1], &all[i]))
 			all[(*num)++] = all[i];
 	for (size_t i = 0; i < *num; i++)
 		all[i].pid = i ? all[i - 1].pid + !!compare_sm(&all[i - 1], &all[i]) : 1;
@@ -293,7 +293,7 @@ void gantt_draw(struct chrome *c, const struct gpu_access *accesses, size_t n, s
 		const struct track key = track_of(a);
 
 		if (has_times(a))
-			draw(c, a, bsearch(&key, tracks, num, sizeof(*tracks), compare),
+			draw(c, a, bsearch(&key, tracks, num, sizeof(*tracks), accesses_compare),
 			     kernels_get(kernels, a->module->code->sites.site[a->record.site].kernel)->name, zero);
 	}
 	free(tracks);

@@ -43,7 +43,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ 0 }
 };
 
-static void print(struct lister *l, unsigned sm, const struct site *site, bool first)
+static void files_print(struct lister *l, unsigned sm, const struct site *site, bool first)
 {
 	const char *name = kernels_get(l->rewrite.kernels, site->kernel)->name;
 	const struct site_line line = {
@@ -66,7 +66,7 @@ static void print(struct lister *l, unsigned sm, const struct site *site, bool f
 	out_line_end();
 }
 
-static void head(const struct lister *l, unsigned sm, const struct instrumented *done, const char *why)
+static void files_head(const struct lister *l, unsigned sm, const struct instrumented *done, const char *why)
 {
 	char name[32];
 
@@ -95,9 +95,9 @@ static void image(void *ctx, unsigned sm, const char *text, size_t size)
 		wrong = sites_read(&sites, done.text, done.size);
 	if (wrong)
 		die(0, "the table of places: %s", wrong);
-	head(l, sm, &done, why);
+	files_head(l, sm, &done, why);
 	for (unsigned i = 0; i < sites.num; i++)
-		print(l, sm, &sites.site[i], !i || strcmp(sites.site[i].kernel, sites.site[i - 1].kernel));
+		files_print(l, sm, &sites.site[i], !i || strcmp(sites.site[i].kernel, sites.site[i - 1].kernel));
 	sites_free(&sites);
 	free(done.text);
 	if (!why && l->verbose)
@@ -172,7 +172,7 @@ static bool put(struct ptx_file *file, size_t at, size_t old, const void *new, s
 	return true;
 }
 
-static void container(struct patcher *p, struct ptx_file *file, size_t at, size_t size)
+static void files_container(struct patcher *p, struct ptx_file *file, size_t at, size_t size)
 {
 	struct fatbin_edit edit = { .ptx = rewrite_image, .ctx = p, .max = size };
 	const unsigned kernels = p->kernels, sites = p->sites;
@@ -239,7 +239,7 @@ static void patch_containers(struct patcher *p, struct ptx_file *file, const cha
 
 	p->room[0] = p->room[1] = file->room;
 	for (; p->room[0] && p->room[1] && (n = fatbin_find(file->data, file->size, &at)); at += n)
-		container(p, file, at, n);
+		files_container(p, file, at, n);
 	if (p->too_large)
 		warning(0, "%s: %u fat binar%s not fit with probes in: left alone", file->path, p->too_large,
 			p->too_large == 1 ? "y does" : "ies do");

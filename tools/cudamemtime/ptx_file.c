@@ -113,7 +113,7 @@ static bool has_code(struct ptx_file *file, const struct fatbin_entry *entry)
 	return found;
 }
 
-static void container(struct ptx_file *file, const char *p, size_t size, struct ptx_images *found,
+static void ptx_file_container(struct ptx_file *file, const char *p, size_t size, struct ptx_images *found,
 		      void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
 {
 	struct fatbin_entry entry;
@@ -163,7 +163,7 @@ struct ptx_images ptx_file_each(struct ptx_file *file,
 		return found;
 	}
 	for (; file->room && (n = fatbin_find(file->data, file->size, &at)); at += n)
-		container(file, file->data + at, n, &found, fn, ctx);
+		ptx_file_container(file, file->data + at, n, &found, fn, ctx);
 	return found;
 }
 

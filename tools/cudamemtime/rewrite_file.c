@@ -329,7 +329,7 @@ static bool cost_selects(void *ctx, const char *name, size_t n)
 	return l->rewrite->options.selects(l->rewrite->options.ctx, name, n);
 }
 
-static void print(struct rewrite *r, const struct ptxas_kernel *a, const struct ptxas_kernel *b, const char *arch,
+static void rewrite_file_print(struct rewrite *r, const struct ptxas_kernel *a, const struct ptxas_kernel *b, const char *arch,
 		  unsigned image)
 {
 	struct cost c = {
@@ -347,7 +347,7 @@ static void print(struct rewrite *r, const struct ptxas_kernel *a, const struct 
 	out_row(fields, &c);
 }
 
-static void compare(struct rewrite *r, const char *ptxas, const char *arch, const char *text, size_t size,
+static void rewrite_file_compare(struct rewrite *r, const char *ptxas, const char *arch, const char *text, size_t size,
 		    unsigned image)
 {
 	struct ptxas_kernels before, after = { 0 };
@@ -371,7 +371,7 @@ static void compare(struct rewrite *r, const char *ptxas, const char *arch, cons
 		const struct ptxas_kernel *k = &before.kernel[i], *b = ptxas_get(&after, k->symbol, strlen(k->symbol));
 
 		if (b && options.selects(&limits, k->symbol, strlen(k->symbol)))
-			print(r, k, b, arch, image);
+			rewrite_file_print(r, k, b, arch, image);
 	}
 	free(why);
 	free(done.text);
@@ -386,7 +386,7 @@ void cost_print(struct rewrite *r, const char *text, size_t size, const char *ar
 	if (!ptxas)
 		warning(0, "there is no ptxas in $PATH or /usr/local/cuda/bin: what probes cost is unknown");
 	else if (target)
-		compare(r, ptxas, target, text, size, image);
+		rewrite_file_compare(r, ptxas, target, text, size, image);
 	free(ptxas);
 	free(target);
 }

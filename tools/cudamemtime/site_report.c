@@ -107,7 +107,7 @@ static bool is_kernel(const struct site *site)
 	return !strcmp(site->kind, "kernel");
 }
 
-static void head(const struct line *l)
+static void site_report_head(const struct line *l)
 {
 	const struct hist_totals *t = &l->hist.totals;
 
@@ -125,7 +125,7 @@ static void head(const struct line *l)
 }
 
 /* Prints it; in text after the kernel's name if it is the first of it. */
-static void print(const struct line *l, bool first)
+static void site_report_print(const struct line *l, bool first)
 {
 	if (out_is_json()) {
 		out_row(fields, l);
@@ -135,7 +135,7 @@ static void print(const struct line *l, bool first)
 		escape_text(stdout, l->site.kernel);
 		putchar('\n');
 	}
-	head(l);
+	site_report_head(l);
 	site_hist_text(&l->hist, OUT_UNIT_CYCLES);
 }
 
@@ -153,7 +153,7 @@ static int more(unsigned long long a, unsigned long long b)
 }
 
 /* A kernel's own time comes before its accesses. */
-static int compare(const void *a, const void *b)
+static int site_report_compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 	int order = more(x->kernel->cycles, y->kernel->cycles);
@@ -180,7 +180,7 @@ static struct ranked *rank(const struct gpuprobe_total *totals, size_t n, struct
 	for (size_t i = 0; i < n; i++)
 		if (!is_kernel(all[i].site))
 			all[i].kernel->cycles += totals[i].sum.sum;
-	qsort(all, n, sizeof(*all), compare);
+	qsort(all, n, sizeof(*all), site_report_compare);
 	return all;
 }
 
@@ -200,7 +200,7 @@ void site_report(const struct gpuprobe_modules *m, struct kernels *kernels)
 		};
 
 		site_hist(&l.hist, all[i].total);
-		print(&l, !i || all[i].kernel != all[i - 1].kernel);
+		site_report_print(&l, !i || all[i].kernel != all[i - 1].kernel);
 	}
 	free(all);
 	free(totals);

@@ -111,7 +111,7 @@ static void set_gpu_copies(struct detail_view *d, const char *what, const char *
 		     out_amount(c->ns ? c->bytes * 1e9 / c->ns : 0, OUT_UNIT_BYTES_PER_S));
 }
 
-static void set_gpu(struct detail_view *d)
+static void detail_set_gpu(struct detail_view *d)
 {
 	const struct top_kernels *k = &d->kernels;
 
@@ -221,7 +221,7 @@ static void set_stack(struct detail_view *d, const struct stack *stack)
 	free(text);
 }
 
-static void set_calls(struct detail_view *d, const struct top_rows *rows, int pid)
+static void detail_set_calls(struct detail_view *d, const struct top_rows *rows, int pid)
 {
 	bool any = false;
 
@@ -316,11 +316,11 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 	d->python = top_runs_python(pid);
 	top_kernels_read(&d->kernels, rows->launches, rows->gpu, pid);
 	set_hints(d, r);
-	set_calls(d, rows, pid);
+	detail_set_calls(d, rows, pid);
 	set_memory(d, rows, pid);
 	set_kernels(d);
 	set_parts(d, &rows->processes.detail);
-	set_gpu(d);
+	detail_set_gpu(d);
 	communicators_each(&rows->communicators, set_communicator, &ranks);
 	set_commands(d, r, has_graphs(&rows->processes.detail));
 }

@@ -34,7 +34,7 @@ static void behind_by(const struct top_row *r, char text[HINT_EVIDENCE])
 	snprintf(text, HINT_EVIDENCE, "rank %llu of %llu: %llu collectives behind, no launches", r->rank, r->nranks, r->behind);
 }
 
-static double grows(const struct top_row *r)
+static double hints_grows(const struct top_row *r)
 {
 	return r->grew_share;
 }
@@ -120,7 +120,7 @@ static void idles_by(const struct top_row *r, char text[HINT_EVIDENCE])
 static const struct top_hint all[] = {
 	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x", false, "calls that fail, their errors" } } },
 	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", false, "what the rank does instead" } } },
-	{ "grows", HINT_MEMORY, grows, grows_by, {
+	{ "grows", HINT_MEMORY, hints_grows, grows_by, {
 		{ "cudaleak --growth", true, "lines that allocate what stays" },
 		{ "cudaleak --account", false, "tensors, free pieces, libraries" } } },
 	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", true, "lines that load or compile code" } } },

@@ -13,7 +13,7 @@
 
 static const char graphs[] = "[graphs]", unknown[] = "[unknown]";
 
-static struct top_kernel *add(struct top_kernels *k, const struct kernel *kernel)
+static struct top_kernel *top_kernel_new(struct top_kernels *k, const struct kernel *kernel)
 {
 	struct top_kernel *new;
 
@@ -33,7 +33,7 @@ static void add_launches(struct top_kernels *k, const struct launches *launches,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct launch_row *r = &rows[i];
-		struct top_kernel *to = r->pid == pid ? add(k, r->kernel) : NULL;
+		struct top_kernel *to = r->pid == pid ? top_kernel_new(k, r->kernel) : NULL;
 
 		if (!to)
 			continue;
@@ -67,7 +67,7 @@ static void add_tally(void *ctx, const struct gpu_tally *t)
 	} else if (t->key.kind == GPUTIME_SET) {
 		add_copies(&r->to->sets, &t->total);
 	} else {
-		to = add(r->to, t->key.kernel);
+		to = top_kernel_new(r->to, t->key.kernel);
 		to->runs = t->total.n;
 		to->ns = t->total.ns;
 		strcpy(to->name, t->key.kind == GPUTIME_GRAPH ? graphs : unknown);
@@ -82,7 +82,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(p->kernel ? p->kernel->brief : p->name, q->kernel ? q->kernel->brief : q->name);
 }
 
-static int most_first(unsigned long long a, unsigned long long b)
+static int kernels_most_first(unsigned long long a, unsigned long long b)
 {
 	return (a < b) - (a > b);
 }
@@ -91,7 +91,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct top_kernel *p = a, *q = b;
 
-	return most_first(p->ns, q->ns) ?: most_first(p->launches, q->launches) ?: by_name(a, b);
+	return kernels_most_first(p->ns, q->ns) ?: kernels_most_first(p->launches, q->launches) ?: by_name(a, b);
 }
 
 /* One for each name: a kernel has several rows, by device. */

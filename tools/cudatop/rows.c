@@ -38,7 +38,7 @@ static void see_growth(struct top_growth *g, unsigned long long held, unsigned l
 	g->peak = held;
 }
 
-static bool grows(const struct top_growth *g, unsigned long long now)
+static bool rows_grows(const struct top_growth *g, unsigned long long now)
 {
 	return now - g->grew < limit_ns(LIMIT_GREW_WITHIN_S) && g->grew - g->since >= limit_ns(LIMIT_GROWS_FOR_S) &&
 	       g->peak - g->from >= top_limits[LIMIT_GROWS_BY];
@@ -117,7 +117,7 @@ static unsigned long long since(unsigned long long now, unsigned long long befor
 /* Of memory and pinned memory, that which has grown more. */
 static void set_growth(struct top_row *r, const struct top_growth *g, unsigned long long now, bool host)
 {
-	if (!grows(g, now) || g->peak - g->from <= r->grew)
+	if (!rows_grows(g, now) || g->peak - g->from <= r->grew)
 		return;
 	r->grew = g->peak - g->from;
 	r->grew_s = (g->grew - g->since) / 1e9;
@@ -223,7 +223,7 @@ static void set_used(struct top_rows *t)
 	}
 }
 
-static void set_calls(struct top_rows *t)
+static void rows_set_calls(struct top_rows *t)
 {
 	for (size_t i = 0; i < t->inflight.n; i++) {
 		const struct inflight_row *c = &t->inflight.rows[i];
@@ -270,7 +270,7 @@ static void add_gpu(void *ctx, const struct gpu_tally *tally)
 		r->gpu_ns += (g->whole ? &tally->total : &tally->last)->ns;
 }
 
-static void set_gpu(struct top_rows *t, bool whole)
+static void rows_set_gpu(struct top_rows *t, bool whole)
 {
 	gpu_time_each_measured(t->gpu, begin_gpu, t);
 	gpu_time_each(t->gpu, add_gpu, &(struct gpu_rows){ t, whole });
@@ -399,7 +399,7 @@ static void set_texts(struct top_row *r)
 
 /* ---- Order */
 
-static int most_first(double a, double b)
+static int rows_most_first(double a, double b)
 {
 	return (a < b) - (a > b);
 }
@@ -412,34 +412,34 @@ static int by_sort(const void *a, const void *b, void *ctx)
 
 	switch ((enum top_sort)t->sort) {
 	case TOP_MEMORY:
-		order = most_first(p->held, q->held);
+		order = rows_most_first(p->held, q->held);
 		break;
 	case TOP_GROWTH:
-		order = most_first(p->growth_rate, q->growth_rate);
+		order = rows_most_first(p->growth_rate, q->growth_rate);
 		break;
 	case TOP_LAUNCHES:
-		order = most_first(p->launch_rate, q->launch_rate);
+		order = rows_most_first(p->launch_rate, q->launch_rate);
 		break;
 	case TOP_COPIES:
-		order = most_first(p->copy_rate, q->copy_rate);
+		order = rows_most_first(p->copy_rate, q->copy_rate);
 		break;
 	case TOP_WAIT:
-		order = most_first(p->wait_share, q->wait_share);
+		order = rows_most_first(p->wait_share, q->wait_share);
 		break;
 	case TOP_ERRORS:
-		order = most_first(p->error_rate, q->error_rate);
+		order = rows_most_first(p->error_rate, q->error_rate);
 		break;
 	case TOP_CALL:
-		order = most_first(p->call ? p->call_ns : 0, q->call ? q->call_ns : 0);
+		order = rows_most_first(p->call ? p->call_ns : 0, q->call ? q->call_ns : 0);
 		break;
 	case TOP_CUDA:
-		order = most_first(p->cuda_share, q->cuda_share);
+		order = rows_most_first(p->cuda_share, q->cuda_share);
 		break;
 	default:
 		break;
 	}
 	if (!order && t->sort != TOP_PID)
-		order = most_first(p->launch_rate, q->launch_rate);
+		order = rows_most_first(p->launch_rate, q->launch_rate);
 	order = order ?: p->pid - q->pid;
 	return t->reverse ? -order : order;
 }
@@ -603,10 +603,10 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	for (struct top_process *p = t->processes.former; p; p = p->hh.next)
 		add_row(t, p, whole);
 	set_used(t);
-	set_calls(t);
+	rows_set_calls(t);
 	communicators_each(&t->communicators, set_rank, t);
 	if (t->gpu)
-		set_gpu(t, whole);
+		rows_set_gpu(t, whole);
 	for (size_t i = 0; i < t->n; i++)
 		set_texts(&t->rows[i]);
 	if (t->tree)

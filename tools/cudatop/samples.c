@@ -126,7 +126,7 @@ static const char *called(const struct stack *stack, int pid)
 	return name ?: in ? NO_FUNCTION : NULL;
 }
 
-static const char *function_of(struct top_samples *s, const struct call_sample *r)
+static const char *samples_function_of(struct top_samples *s, const struct call_sample *r)
 {
 	const struct stack *stack;
 
@@ -147,7 +147,7 @@ bool top_samples_record(struct top_samples *s, const void *data, size_t size)
 	if (r->head.frames > STACK_FRAMES || !record_is_whole(&r->head, size, offsetof(struct call_sample, stack)))
 		return true;
 	p = top_process_find(s->processes, r->head.pid);
-	name = p ? function_of(s, r) : NULL;
+	name = p ? samples_function_of(s, r) : NULL;
 	if (name)
 		top_process_sample(p, name, CALL_SAMPLE_NS);
 	return true;

@@ -10,7 +10,7 @@
 #include "session/event_loop.h"
 #include "session/session.h"
 
-static void check(const struct session *s)
+static void top_account_check(const struct session *s)
 {
 	const struct filter_options none = { 0 };
 
@@ -25,7 +25,7 @@ void account_run(const struct session *s, const struct event_loop *e, const char
 	const char *args[16];
 	int n = 0;
 
-	check(s);
+	top_account_check(s);
 	if (!path)
 		die(0, "cannot run cudaleak: %s", why);
 	args[n++] = program_invocation_short_name;	/* in its messages */

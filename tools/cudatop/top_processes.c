@@ -87,7 +87,7 @@ static void replace(struct top_processes *t, struct top_process *p)
 }
 
 /* Takes the pid from another one.  Returns NULL if its user has too many. */
-static struct top_process *add(struct top_processes *t, int pid, unsigned long long program)
+static struct top_process *top_processes_add(struct top_processes *t, int pid, unsigned long long program)
 {
 	struct top_process *p, *former = top_process_find(t, pid);
 	const unsigned charged = proc_user(pid);
@@ -122,7 +122,7 @@ void top_process_mapped(struct top_processes *t, int pid)
 	char comm[16];
 
 	if ((!p || has_changed(p)) && proc_comm(pid, comm))
-		add(t, pid, 0);
+		top_processes_add(t, pid, 0);
 }
 
 void top_process_seen(struct top_processes *t, const struct export_seen *seen)
@@ -130,7 +130,7 @@ void top_process_seen(struct top_processes *t, const struct export_seen *seen)
 	struct top_process *p = top_process_find(t, seen->head.pid);
 
 	if (!p || (p->program && p->program != seen->program))
-		p = add(t, seen->head.pid, seen->program);
+		p = top_processes_add(t, seen->head.pid, seen->program);
 	if (!p)
 		return;
 	p->program = seen->program;
@@ -152,7 +152,7 @@ void top_process_ended(void *ctx, const struct process_event *event)
 
 /* ---- Time in calls, by function */
 
-static struct top_function *function_of(struct top_process *p, const char *name)
+static struct top_function *top_processes_function_of(struct top_process *p, const char *name)
 {
 	for (unsigned i = 0; i < p->nfunctions; i++)
 		if (p->functions[i].name == name)
@@ -169,7 +169,7 @@ static struct top_function *function_of(struct top_process *p, const char *name)
 
 void top_process_call(struct top_process *p, const char *name, unsigned long long ns)
 {
-	struct top_function *f = function_of(p, name);
+	struct top_function *f = top_processes_function_of(p, name);
 
 	if (f)
 		f->ns += ns;
@@ -177,7 +177,7 @@ void top_process_call(struct top_process *p, const char *name, unsigned long lon
 
 void top_process_sample(struct top_process *p, const char *name, unsigned long long ns)
 {
-	struct top_function *f = function_of(p, name);
+	struct top_function *f = top_processes_function_of(p, name);
 
 	if (f)
 		f->sampled += ns;
@@ -207,7 +207,7 @@ static struct top_process *counted_by(struct top_processes *t, int pid, unsigned
 	*drop = false;
 	if (!p && clock_ns() - program > RECORD_NS) {
 		*drop = !proc_comm(pid, comm);
-		p = *drop ? NULL : add(t, pid, program);
+		p = *drop ? NULL : top_processes_add(t, pid, program);
 	}
 	if (!p)
 		return NULL;
@@ -301,7 +301,7 @@ static bool read_error(void *ctx, const struct export_error *e, unsigned long lo
 }
 
 /* There is no record of the end of a process that made no call; others' may still be to come: it is gone at two checks. */
-static void check(struct top_processes *t)
+static void top_processes_check(struct top_processes *t)
 {
 	struct top_process *p, *next;
 
@@ -340,7 +340,7 @@ void top_processes_read(struct top_processes *t)
 
 	if (now - t->checked >= CHECK_NS) {
 		t->checked = now;
-		check(t);
+		top_processes_check(t);
 	}
 	for (struct top_process *p = t->all; p; p = p->hh.next) {
 		p->now = (struct top_counts){ 0 };

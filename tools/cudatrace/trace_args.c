@@ -282,7 +282,7 @@ static int read_of(const struct trace_call *call, const struct cuda_param *p)
 	return -1;
 }
 
-static void print_name(FILE *f, bool json, bool first, const char *star, const char *name)
+static void trace_args_print_name(FILE *f, bool json, bool first, const char *star, const char *name)
 {
 	if (!first)
 		fputs(json ? "," : ", ", f);
@@ -341,12 +341,12 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 		bool string = p->value.kind == CUDA_KIND_STR && !p->out;
 
 		if (!read || (json && !string)) {
-			print_name(f, json, first, "", p->name);
+			trace_args_print_name(f, json, first, "", p->name);
 			print_passed(f, json, call, p, n);
 			first = false;
 		}
 		if (read) {
-			print_name(f, json, first, string ? "" : "*", p->name);
+			trace_args_print_name(f, json, first, string ? "" : "*", p->name);
 			print_read(f, json, call, p, n);
 			first = false;
 		}

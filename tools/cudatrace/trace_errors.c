@@ -32,7 +32,7 @@ struct trace_sticky trace_sticky_init(struct process_table *processes)
 }
 
 /* Returns NULL if there are too many. */
-static struct sticky_process *process_of(struct trace_sticky *s, int pid)
+static struct sticky_process *trace_errors_process_of(struct trace_sticky *s, int pid)
 {
 	struct sticky_process *p;
 	unsigned user;
@@ -50,7 +50,7 @@ static struct sticky_process *process_of(struct trace_sticky *s, int pid)
 	return p;
 }
 
-static void forget(struct trace_sticky *s, struct sticky_process *p)
+static void trace_errors_forget(struct trace_sticky *s, struct sticky_process *p)
 {
 	HASH_DEL(s->by_pid, p);
 	quota_give(&s->quota, p->user, PROCESS_COST);
@@ -64,7 +64,7 @@ void trace_sticky_forget(struct trace_sticky *s, int pid)
 
 	HASH_FIND_INT(s->by_pid, &pid, p);
 	if (p)
-		forget(s, p);
+		trace_errors_forget(s, p);
 }
 
 void trace_sticky_free(struct trace_sticky *s)
@@ -72,7 +72,7 @@ void trace_sticky_free(struct trace_sticky *s)
 	struct sticky_process *p, *next;
 
 	HASH_ITER(hh, s->by_pid, p, next)
-		forget(s, p);
+		trace_errors_forget(s, p);
 	quota_free(&s->quota);
 }
 
@@ -161,10 +161,10 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	if (call->event->head.kind != TRACE_CALL || call->event->part || call->proto->lib > CUDA_LIB_MAX)
 		return NULL;
 	if (trace_error(call))
-		return cuda_error_is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;
+		return cuda_error_is_sticky(ret) ? report(trace_errors_process_of(s, call->event->head.pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && !trace_waits(role)))
 		return NULL;
-	p = process_of(s, call->event->head.pid);
+	p = trace_errors_process_of(s, call->event->head.pid);
 	if (!p)
 		return NULL;
 	p->reported = false;
@@ -200,7 +200,7 @@ bool trace_checks_errors(const struct cuda_proto *proto)
 	return proto->group == CUDA_GROUP_error;
 }
 
-static void drop(struct trace_unchecked *u, struct trace_failure *p)
+static void trace_errors_drop(struct trace_unchecked *u, struct trace_failure *p)
 {
 	HASH_DEL(u->by_tid, p);
 	quota_give(&u->quota, p->user, p->cost);
@@ -208,7 +208,7 @@ static void drop(struct trace_unchecked *u, struct trace_failure *p)
 	free(p);
 }
 
-static void add(struct trace_unchecked *u, const struct trace_call *call)
+static void trace_errors_add(struct trace_unchecked *u, const struct trace_call *call)
 {
 	int pid = call->event->head.pid;
 	unsigned user = process_user(u->processes, pid);
@@ -239,9 +239,9 @@ void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *ca
 		trace_repeats_call(u->repeats, p->call);
 	}
 	if (p)
-		drop(u, p);
+		trace_errors_drop(u, p);
 	if (call->failed)
-		add(u, call);
+		trace_errors_add(u, call);
 }
 
 void trace_unchecked_forget(struct trace_unchecked *u, int pid)
@@ -250,7 +250,7 @@ void trace_unchecked_forget(struct trace_unchecked *u, int pid)
 
 	HASH_ITER(hh, u->by_tid, p, next)
 		if (pid < 0 || (int)p->call->event->head.pid == pid)
-			drop(u, p);
+			trace_errors_drop(u, p);
 	if (pid < 0)
 		quota_free(&u->quota);
 }

@@ -31,7 +31,7 @@ struct trace_firsts trace_firsts_init(struct process_table *table)
 	};
 }
 
-static struct launching_process *process_of(const struct trace_firsts *f, int pid)
+static struct launching_process *trace_first_process_of(const struct trace_firsts *f, int pid)
 {
 	struct launching_process *p;
 
@@ -63,7 +63,7 @@ static struct launching_process *process_new(struct trace_firsts *f, int pid)
 	return p;
 }
 
-static void drop(struct trace_firsts *f, struct launching_process *p, struct launched_kernel *k)
+static void trace_first_drop(struct trace_firsts *f, struct launching_process *p, struct launched_kernel *k)
 {
 	quota_give(&f->quota, p->user, 1);
 	HASH_DEL(p->kernels, k);
@@ -72,7 +72,7 @@ static void drop(struct trace_firsts *f, struct launching_process *p, struct lau
 
 bool trace_first_launch(struct trace_firsts *f, int pid, unsigned long long func)
 {
-	struct launching_process *p = process_of(f, pid);
+	struct launching_process *p = trace_first_process_of(f, pid);
 	struct launched_kernel *k;
 
 	if (kernel_of(p, func))
@@ -92,19 +92,19 @@ bool trace_first_launch(struct trace_firsts *f, int pid, unsigned long long func
 void trace_first_unloaded(void *unload, unsigned long long func)
 {
 	const struct trace_first_unload *u = unload;
-	struct launching_process *p = process_of(u->firsts, u->pid);
+	struct launching_process *p = trace_first_process_of(u->firsts, u->pid);
 	struct launched_kernel *k = kernel_of(p, func);
 
 	if (k)
-		drop(u->firsts, p, k);
+		trace_first_drop(u->firsts, p, k);
 }
 
-static void forget(struct trace_firsts *f, struct launching_process *p)
+static void trace_first_drop_process(struct trace_firsts *f, struct launching_process *p)
 {
 	struct launched_kernel *k, *next;
 
 	HASH_ITER(hh, p->kernels, k, next)
-		drop(f, p, k);
+		trace_first_drop(f, p, k);
 	quota_give(&f->quota, p->user, 1);
 	HASH_DEL(f->processes, p);
 	free(p);
@@ -112,10 +112,10 @@ static void forget(struct trace_firsts *f, struct launching_process *p)
 
 void trace_first_forget(struct trace_firsts *f, int pid)
 {
-	struct launching_process *p = process_of(f, pid);
+	struct launching_process *p = trace_first_process_of(f, pid);
 
 	if (p)
-		forget(f, p);
+		trace_first_drop_process(f, p);
 }
 
 void trace_firsts_free(struct trace_firsts *f)
@@ -125,6 +125,6 @@ void trace_firsts_free(struct trace_firsts *f)
 	if (f->lost)
 		warning(0, "%llu launches of kernels that were too many: not marked as the first", f->lost);
 	HASH_ITER(hh, f->processes, p, next)
-		forget(f, p);
+		trace_first_drop_process(f, p);
 	quota_free(&f->quota);
 }

@@ -50,7 +50,7 @@ static struct gpu_track *track_of(struct trace_gpu *g, const struct gpu_run *r)
 	return t;
 }
 
-static void print_name(FILE *file, const struct gpu_run *r, enum kernel_style style)
+static void trace_gpu_print_name(FILE *file, const struct gpu_run *r, enum kernel_style style)
 {
 	const char *text = r->kind == GPUTIME_COPY ? cuda_direction_name(r->direction) : r->kind == GPUTIME_SET ? "memset" :
 			   r->kernel ? kernel_called(r->kernel, style) : "[unknown]";
@@ -70,7 +70,7 @@ static void on_run(void *ctx, const struct gpu_run *r)
 		return;
 	chrome_event(g->out);
 	fputs("\"name\":", file);
-	print_name(file, r, g->names);
+	trace_gpu_print_name(file, r, g->names);
 	fprintf(file, ",\"cat\":\"gpu\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d", r->pid, t->number);
 	chrome_us(g->out, "ts", r->start);
 	chrome_us(g->out, "dur", r->end - r->start);

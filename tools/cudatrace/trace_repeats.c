@@ -54,7 +54,7 @@ static void print_held(struct trace_repeats *r, struct trace_repeat *p)
 	hold(p, NULL);
 }
 
-static void drop(struct trace_repeats *r, struct trace_repeat *p)
+static void trace_repeats_drop(struct trace_repeats *r, struct trace_repeat *p)
 {
 	hold(p, NULL);
 	kernel_put(p->key.kernel);
@@ -64,7 +64,7 @@ static void drop(struct trace_repeats *r, struct trace_repeat *p)
 }
 
 /* What it holds differs in size: it is charged for the first one, and for as much again. */
-static void add(struct trace_repeats *r, const struct repeat_key *key, const struct trace_call *call)
+static void trace_repeats_add(struct trace_repeats *r, const struct repeat_key *key, const struct trace_call *call)
 {
 	const unsigned user = process_user(r->processes, key->pid);
 	struct trace_repeat *p;
@@ -101,7 +101,7 @@ void trace_repeats_call(struct trace_repeats *r, const struct trace_call *call)
 	}
 	trace_line(r->lines, call);
 	if (!p)
-		add(r, &key, call);
+		trace_repeats_add(r, &key, call);
 }
 
 void trace_repeats_tick(struct trace_repeats *r, unsigned long long now)
@@ -114,7 +114,7 @@ void trace_repeats_tick(struct trace_repeats *r, unsigned long long now)
 	HASH_ITER(hh, r->all, p, next) {
 		if (p->printed + INTERVAL_NS <= now) {
 			if (!p->last) {
-				drop(r, p);
+				trace_repeats_drop(r, p);
 				continue;
 			}
 			print_held(r, p);
@@ -133,7 +133,7 @@ void trace_repeats_end(struct trace_repeats *r, int pid)
 			continue;
 		if (p->last)
 			print_held(r, p);
-		drop(r, p);
+		trace_repeats_drop(r, p);
 	}
 	if (pid < 0)
 		quota_free(&r->quota);

@@ -23,13 +23,13 @@
 /* In text: communicators of a hang, different stacks, and steps of a circle. */
 enum { GROUPS = 16, STACKS = 16, STEPS = 8 };
 
-static const char *comm_of(const struct hang_rank *r)
+static const char *cause_view_comm_of(const struct hang_rank *r)
 {
 	return r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL;
 }
 
 /* Returns the message for which the step waits; its rank is NULL if it is none. */
-static struct unmatched message_of(const struct wait_step *s)
+static struct unmatched cause_view_message_of(const struct wait_step *s)
 {
 	return s->message ? messages_find(s->h, s->from, s->to) : (struct unmatched){ 0 };
 }
@@ -70,12 +70,12 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
-static unsigned long long known(int n)
+static unsigned long long cause_view_known(int n)
 {
 	return n < 0 ? OUT_NONE : (unsigned)n;
 }
 
-static unsigned long long since(unsigned long long now, unsigned long long then)
+static unsigned long long cause_view_since(unsigned long long now, unsigned long long then)
 {
 	return now > then ? now - then : 0;
 }
@@ -84,7 +84,7 @@ static void print_row(const struct cause_printer *p, const struct cause *c, size
 {
 	const struct wait_step *s = &c->steps[i];
 	const struct hang_rank *r = s->from ?: s->to, *next = s->from ? s->to : NULL;
-	const struct unmatched u = message_of(s);
+	const struct unmatched u = cause_view_message_of(s);
 	const char *host = r && r->report ? r->report->host : NULL;
 	struct step_row row = {
 		.time = p->now, .number = number, .kind = cause_words[c->kind], .step = c->kind == CAUSE_CIRCLE ? i + 1 : OUT_NONE,
@@ -92,16 +92,16 @@ static void print_row(const struct cause_printer *p, const struct cause *c, size
 		.why = hang_words[s->h->verdict],
 		.func = u.rank ? u.sends ? "ncclSend" : "ncclRecv" : s->h->func >= 0 ? cuda_fns[s->h->func].name : NULL,
 		.about = u.rank ? u.number ?: OUT_NONE : s->h->number ?: OUT_NONE, .host = host, .pid = r ? (unsigned)r->pid : OUT_NONE,
-		.tid = r ? (unsigned)r->tid : OUT_NONE, .comm = r ? comm_of(r) : NULL, .job_rank = r ? known(r->name.rank) : OUT_NONE,
-		.rank = r ? known(r->rank) : OUT_NONE, .for_pid = next ? (unsigned)next->pid : OUT_NONE,
-		.for_job_rank = next ? known(next->name.rank) : OUT_NONE,
-		.idle = s->h->moved ? since(p->now, s->h->moved) : OUT_NONE, .stack = r ? r->stack : NULL,
+		.tid = r ? (unsigned)r->tid : OUT_NONE, .comm = r ? cause_view_comm_of(r) : NULL, .job_rank = r ? cause_view_known(r->name.rank) : OUT_NONE,
+		.rank = r ? cause_view_known(r->rank) : OUT_NONE, .for_pid = next ? (unsigned)next->pid : OUT_NONE,
+		.for_job_rank = next ? cause_view_known(next->name.rank) : OUT_NONE,
+		.idle = s->h->moved ? cause_view_since(p->now, s->h->moved) : OUT_NONE, .stack = r ? r->stack : NULL,
 	};
 
 	out_row(all_fields, &row);
 }
 
-static void print_rows(const struct cause_printer *p, const struct hang *h)
+static void cause_view_print_rows(const struct cause_printer *p, const struct hang *h)
 {
 	if (p->rows)
 		p->rows(p->ctx, h);
@@ -114,7 +114,7 @@ static void print_json(const struct cause_printer *p, const struct cause *c, siz
 	for (size_t i = 0; i < c->n; i++)
 		print_row(p, c, number, i);
 	for (size_t i = 0; i < c->ngroups; i++) {
-		print_rows(p, c->groups[i]);
+		cause_view_print_rows(p, c->groups[i]);
 		if (p->after)
 			p->after(p->ctx, c->groups[i]);
 	}
@@ -134,14 +134,14 @@ static int by_process(const void *a, const void *b)
 	return strcmp(s, t) ?: (p->r->pid > q->r->pid) - (p->r->pid < q->r->pid) ?: (p->r->tid > q->r->tid) - (p->r->tid < q->r->tid);
 }
 
-static int by_text(const void *a, const void *b)
+static int cause_view_by_text(const void *a, const void *b)
 {
 	const struct shown *p = a, *q = b;
 
 	return strcmp(p->text, q->text) ?: p->r->name.rank - q->r->name.rank ?: p->r->rank - q->r->rank ?: p->r->pid - q->r->pid;
 }
 
-static void add_rank(struct shown_list *l, const struct hang_rank *r)
+static void cause_view_add_rank(struct shown_list *l, const struct hang_rank *r)
 {
 	if (r->has_ended)
 		return;
@@ -152,7 +152,7 @@ static void add_rank(struct shown_list *l, const struct hang_rank *r)
 	l->all[l->n++] = (struct shown){ .r = r };
 }
 
-static char *text_of(const struct hang_rank *r)
+static char *cause_view_text_of(const struct hang_rank *r)
 {
 	size_t size;
 	char *text;
@@ -173,23 +173,23 @@ static char *text_of(const struct hang_rank *r)
 }
 
 /* By the job's rank, or where that is not known by the communicator's. */
-static int number_of(const struct hang_rank *r)
+static int cause_view_number_of(const struct hang_rank *r)
 {
 	return r->name.rank >= 0 ? r->name.rank : r->rank;
 }
 
 static void print_name(const struct hang_rank *r)
 {
-	if (number_of(r) < 0)
+	if (cause_view_number_of(r) < 0)
 		printf("process %d", r->pid);
 	else
-		printf("%s %d", r->name.rank >= 0 ? "RANK" : "rank", number_of(r));
+		printf("%s %d", r->name.rank >= 0 ? "RANK" : "rank", cause_view_number_of(r));
 }
 
 static void print_thread(const struct cause_printer *p, const struct hang_rank *r)
 {
 	const char *container = r->report ? r->report->container : process_container(p->processes, r->pid);
-	const char *comm = comm_of(r);
+	const char *comm = cause_view_comm_of(r);
 
 	if (r->rank >= 0)
 		printf("    rank %d: ", r->rank);
@@ -222,9 +222,9 @@ static void print_numbers(const struct shown *all, size_t n)
 {
 	for (size_t i = 0, last; i < n; i = last + 1) {
 		last = i;
-		while (last + 1 < n && number_of(all[last + 1].r) == number_of(all[last].r) + 1)
+		while (last + 1 < n && cause_view_number_of(all[last + 1].r) == cause_view_number_of(all[last].r) + 1)
 			last++;
-		printf(last > i ? "%s%d-%d" : "%s%d", i ? "," : "", number_of(all[i].r), number_of(all[last].r));
+		printf(last > i ? "%s%d-%d" : "%s%d", i ? "," : "", cause_view_number_of(all[i].r), cause_view_number_of(all[last].r));
 	}
 }
 
@@ -232,7 +232,7 @@ static void print_alike(const struct cause_printer *p, const struct shown *all, 
 {
 	if (n == 1) {
 		print_thread(p, all->r);
-	} else if (number_of(all->r) < 0) {
+	} else if (cause_view_number_of(all->r) < 0) {
 		printf("    %zu processes: pid %d and %zu more, alike\n", n, all->r->pid, n - 1);
 	} else {
 		fputs(all->r->name.rank >= 0 ? "    RANK " : "    ranks ", stdout);
@@ -277,9 +277,9 @@ static void print_stacks(const struct cause_printer *p, struct shown_list *l)
 
 	drop_repeated(l);
 	for (size_t i = 0; i < l->n; i++)
-		l->all[i].text = text_of(l->all[i].r);
+		l->all[i].text = cause_view_text_of(l->all[i].r);
 	if (l->n)
-		qsort(l->all, l->n, sizeof(*l->all), by_text);
+		qsort(l->all, l->n, sizeof(*l->all), cause_view_by_text);
 	for (size_t i = 0; i < l->n; i++) {
 		if (i && !strcmp(l->all[i - 1].text, l->all[i].text))
 			alike[n - 1].n++;
@@ -323,10 +323,10 @@ static void print_roots(const struct cause *c)
 
 	for (size_t i = 0; i < c->n; i++)
 		all[i] = (struct shown){ .r = c->steps[i].to, .text = "" };
-	qsort(all, c->n, sizeof(*all), by_text);
+	qsort(all, c->n, sizeof(*all), cause_view_by_text);
 	if (c->n == 1) {
 		print_name(all->r);
-	} else if (number_of(all->r) < 0) {
+	} else if (cause_view_number_of(all->r) < 0) {
 		printf("%zu processes", c->n);
 	} else {
 		fputs(all->r->name.rank >= 0 ? "RANK " : "ranks ", stdout);
@@ -338,7 +338,7 @@ static void print_roots(const struct cause *c)
 static void print_root(const struct cause *c)
 {
 	const struct wait_step *s = c->steps;
-	const struct unmatched u = message_of(s);
+	const struct unmatched u = cause_view_message_of(s);
 	bool one = c->n == 1;
 
 	print_roots(c);
@@ -373,7 +373,7 @@ static void print_reason(const struct cause *c)
 	size_t sends = 0, receives = 0, several = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const struct unmatched u = message_of(&c->steps[i]);
+		const struct unmatched u = cause_view_message_of(&c->steps[i]);
 
 		sends += u.rank && u.sends;
 		receives += u.rank && !u.sends;
@@ -399,7 +399,7 @@ static void print_circle(const struct cause *c)
 {
 	for (size_t i = 0; i < c->n && i < STEPS; i++) {
 		const struct wait_step *s = &c->steps[i];
-		const struct unmatched u = message_of(s);
+		const struct unmatched u = cause_view_message_of(s);
 
 		fputs(i ? ", " : "", stdout);
 		print_name(s->from);
@@ -454,7 +454,7 @@ static bool is_in_cause(const struct cause *c, const struct hang_rank *r)
 	return false;
 }
 
-static void print_text(const struct cause_printer *p, const struct cause *c)
+static void cause_view_print_text(const struct cause_printer *p, const struct cause *c)
 {
 	struct shown_list first = { 0 }, others = { 0 };
 
@@ -466,11 +466,11 @@ static void print_text(const struct cause_printer *p, const struct cause *c)
 		print_circle(c);
 	if (c->kind != CAUSE_GROUP) {
 		if (c->steps->h->moved)
-			printf(", for %s", out_ns(since(p->now, c->steps->h->moved)));
+			printf(", for %s", out_ns(cause_view_since(p->now, c->steps->h->moved)));
 		putchar('\n');
 	}
 	for (size_t i = 0; i < c->n && c->kind != CAUSE_GROUP; i++)
-		add_rank(&first, c->steps[i].from ?: c->steps[i].to);
+		cause_view_add_rank(&first, c->steps[i].from ?: c->steps[i].to);
 	print_stacks(p, &first);
 	print_groups(p, c);
 	for (size_t i = 0; i < c->ngroups; i++)
@@ -478,7 +478,7 @@ static void print_text(const struct cause_printer *p, const struct cause *c)
 			const struct hang_rank *r = &c->groups[i]->ranks[k];
 
 			if ((r->stack || (r->culprit && (r->report || c->ngroups == 1))) && !(c->kind != CAUSE_GROUP && is_in_cause(c, r)))
-				add_rank(&others, r);
+				cause_view_add_rank(&others, r);
 		}
 	print_stacks(p, &others);
 }
@@ -488,7 +488,7 @@ void cause_print(const struct cause_printer *p, const struct cause *c, size_t nu
 	if (out_is_json())
 		print_json(p, c, number);
 	else
-		print_text(p, c);
+		cause_view_print_text(p, c);
 }
 
 void causes_print(const struct cause_printer *p, const struct hangs *h)
@@ -501,7 +501,7 @@ void causes_print(const struct cause_printer *p, const struct hangs *h)
 		if (hang_is_hung(&h->all[i]))
 			continue;
 		if (out_is_json()) {
-			print_rows(p, &h->all[i]);
+			cause_view_print_rows(p, &h->all[i]);
 		} else {
 			hang_print_line(&h->all[i], p->now, false);
 			hang_print_ranks(&h->all[i], p->now);

@@ -74,12 +74,12 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
-static unsigned long long known(int n)
+static unsigned long long hang_view_known(int n)
 {
 	return n < 0 ? OUT_NONE : (unsigned)n;
 }
 
-static unsigned long long since(unsigned long long now, unsigned long long then)
+static unsigned long long hang_view_since(unsigned long long now, unsigned long long then)
 {
 	return now > then ? now - then : 0;
 }
@@ -91,17 +91,17 @@ static bool op_is_last(const struct hang_rank *r)
 
 /* ---- JSON */
 
-static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, unsigned long long now)
+static struct hang_row hang_view_row_of(const struct hang *h, const struct hang_rank *r, unsigned long long now)
 {
 	static const char *const completions[] = { NULL, "pending", "complete" };
 	const struct comm_op *op = r->op;
 	struct hang_row row = {
 		.time = now, .verdict = hang_words[h->verdict], .about = h->number ?: OUT_NONE, .culprit = r->culprit, .hash = h->hash ?: OUT_NONE,
-		.handle = r->m ? r->m->handle : OUT_NONE, .rank = known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
+		.handle = r->m ? r->m->handle : OUT_NONE, .rank = hang_view_known(r->rank), .nranks = h->nranks ? (unsigned)h->nranks : OUT_NONE,
 		.here = h->n, .pid = r->pid, .tid = r->tid, .comm = r->call ? r->call->comm : r->wait ? r->wait->comm : r->m ? r->m->comm : NULL,
-		.job_rank = known(r->name.rank), .local_rank = known(r->name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
+		.job_rank = hang_view_known(r->name.rank), .local_rank = hang_view_known(r->name.local_rank), .device = r->m ? r->m->device : DEVICE_NONE,
 		.complete = h->whole, .ended = r->has_ended, .number = r->number, .count = OUT_NONE, .root = OUT_NONE, .peer = OUT_NONE, .stream = OUT_NONE,
-		.idle = r->moved ? since(now, r->moved) : OUT_NONE, .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
+		.idle = r->moved ? hang_view_since(now, r->moved) : OUT_NONE, .call = r->call ? r->call->func : NULL, .call_age = r->call ? r->call->age : OUT_NONE,
 		.wait = r->wait ? r->wait->func : NULL, .wait_age = r->wait ? r->wait->age : OUT_NONE, .stack = r->stack,
 		.main_stack = r->main_stack,
 	};
@@ -113,8 +113,8 @@ static struct hang_row row_of(const struct hang *h, const struct hang_rank *r, u
 	row.count = args->count ? op->count : OUT_NONE;
 	row.type = args->dtype ? nccl_type_name(op->type) : NULL;
 	row.op = args->redop ? nccl_operator_name(op->op) : NULL;
-	row.root = args->root ? known(op->other) : OUT_NONE;
-	row.peer = args->peer ? known(op->other) : OUT_NONE;
+	row.root = args->root ? hang_view_known(op->other) : OUT_NONE;
+	row.peer = args->peer ? hang_view_known(op->other) : OUT_NONE;
 	row.stream = stream_of(&cuda_fns[op->func], op->stream);
 	row.replayed = op->replayed;
 	row.completion = op_is_last(r) ? completions[r->complete] : NULL;
@@ -234,7 +234,7 @@ static void print_replay(const struct hang *h)
 static void print_verdict(const struct hang *h, unsigned long long now, bool caused)
 {
 	const char *func = h->func < 0 ? "NCCL" : cuda_fns[h->func].name;
-	const char *time = h->moved ? out_ns(since(now, h->moved)) : "longer than it is traced";
+	const char *time = h->moved ? out_ns(hang_view_since(now, h->moved)) : "longer than it is traced";
 
 	switch (h->verdict) {
 	case HANG_BEHIND:
@@ -328,7 +328,7 @@ static char *activity(const struct hang_rank *r)
 /* What a rank does, its place, and the first place of those that do the same. */
 struct doing { char *text; size_t at, first; };
 
-static int by_text(const void *a, const void *b)
+static int hang_view_by_text(const void *a, const void *b)
 {
 	const struct doing *p = a, *q = b;
 
@@ -352,7 +352,7 @@ static struct doing *list_doings(const struct hang *h)
 
 	for (size_t i = 0; i < h->n; i++)
 		all[i] = (struct doing){ activity(&h->ranks[i]), i, i };
-	qsort(all, h->n, sizeof(*all), by_text);
+	qsort(all, h->n, sizeof(*all), hang_view_by_text);
 	for (size_t i = 1; i < h->n; i++)
 		if (!strcmp(all[i - 1].text, all[i].text))
 			all[i].first = all[i - 1].first;
@@ -377,7 +377,7 @@ void hang_print_ranks(const struct hang *h, unsigned long long now)
 		print_ranks(h, (struct some){ at + i, end - i });
 		printf(": %s", all[i].text);
 		if (moved)
-			printf(", for %s", out_ns(since(now, moved)));
+			printf(", for %s", out_ns(hang_view_since(now, moved)));
 		putchar('\n');
 	}
 	for (size_t i = 0; i < h->n; i++)
@@ -405,7 +405,7 @@ void hang_print_line(const struct hang *h, unsigned long long now, bool caused)
 void hang_print_rows(const struct hang *h, struct process_table *processes, unsigned long long now)
 {
 	for (size_t i = 0; i < h->n; i++) {
-		struct hang_row row = row_of(h, &h->ranks[i], now);
+		struct hang_row row = hang_view_row_of(h, &h->ranks[i], now);
 
 		row.container = process_container(processes, row.pid);
 		out_row(all_fields, &row);

@@ -9,7 +9,7 @@
 #include "ncclhang/judge.h"
 #include "ncclhang/messages.h"
 
-static unsigned long long later(unsigned long long a, unsigned long long b)
+static unsigned long long judge_later(unsigned long long a, unsigned long long b)
 {
 	return a > b ? a : b;
 }
@@ -255,7 +255,7 @@ static void judge_seen(struct hang *h)
 	unsigned long long furthest = 0, last = ~0ull;
 
 	for (size_t i = 0; i < h->n; i++) {
-		furthest = later(furthest, h->ranks[i].number);
+		furthest = judge_later(furthest, h->ranks[i].number);
 		last = h->ranks[i].number < last ? h->ranks[i].number : last;
 	}
 	if (!waiting(h) && !was_mismatch(h))	/* whoever is behind, nobody minds */
@@ -281,7 +281,7 @@ static void judge_seen(struct hang *h)
 static void judge(struct hang *h, unsigned long long now, unsigned long long stall_ns)
 {
 	for (size_t i = 0; i < h->n; i++)
-		h->moved = later(h->moved, h->ranks[i].moved);
+		h->moved = judge_later(h->moved, h->ranks[i].moved);
 	if (h->whole)
 		judge_seen(h);
 	else if (!in_calls(h))

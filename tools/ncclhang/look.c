@@ -43,7 +43,7 @@ static void find_calls(const struct inflight *inflight, struct hang_rank *r)
 	r->is_unread = !r->call && !r->wait && inflight_is_unread(inflight, r->pid);
 }
 
-static unsigned long long later(unsigned long long a, unsigned long long b)
+static unsigned long long look_later(unsigned long long a, unsigned long long b)
 {
 	return a > b ? a : b;
 }
@@ -84,14 +84,14 @@ static void add_communicator(void *ctx, const struct communicator *m)
 	if (r->last) {
 		r->complete = completion_of(l->from->completion, m, r->last, l->from->inflight->now, &noticed);
 		/* what completes later is not this communicator's */
-		r->moved = r->complete == COMPLETE ? r->last->time : later(r->last->time, noticed);
+		r->moved = r->complete == COMPLETE ? r->last->time : look_later(r->last->time, noticed);
 	}
 	find_pending(l, r);
 	find_calls(l->from->inflight, r);
 	if (r->wait && !r->call && r->complete == COMPLETE_UNKNOWN && r->wait->complete)
-		r->moved = later(r->moved, l->from->inflight->now - r->wait->age);
+		r->moved = look_later(r->moved, l->from->inflight->now - r->wait->age);
 	if (r->call) {
-		r->moved = later(r->moved, l->from->inflight->now - r->call->age);
+		r->moved = look_later(r->moved, l->from->inflight->now - r->call->age);
 		r->number += hang_is_collective(hang_func_of(r->call));
 	}
 	r->op = r->last;

@@ -48,12 +48,12 @@ enum { TIME_DIGITS = 16 };	/* as printed: to 1 us */
 
 /* ---- Values of a row */
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *merge_hosts_text_of(const json_t *row, const char *key)
 {
 	return json_string_value(json_object_get(row, key));
 }
 
-static unsigned long long number_of(const json_t *row, const char *key, unsigned long long without)
+static unsigned long long merge_hosts_number_of(const json_t *row, const char *key, unsigned long long without)
 {
 	const json_t *value = json_object_get(row, key);
 
@@ -99,7 +99,7 @@ static char *with_large(const char *line)
 
 /* Returns the row of a line; NULL if it is none.  Counts that a program passes can be too large for
  * jansson's integers. */
-static json_t *row_of(const char *line)
+static json_t *merge_hosts_row_of(const char *line)
 {
 	json_t *row = json_loads(line, 0, NULL);
 	char *text;
@@ -114,14 +114,14 @@ static json_t *row_of(const char *line)
 
 static int small_of(const json_t *row, const char *key)
 {
-	unsigned long long n = number_of(row, key, NO_VALUE);
+	unsigned long long n = merge_hosts_number_of(row, key, NO_VALUE);
 
 	return n <= INT_MAX ? (int)n : -1;
 }
 
 static unsigned long long hash_in(const json_t *row)
 {
-	const char *text = text_of(row, "communicator");
+	const char *text = merge_hosts_text_of(row, "communicator");
 
 	return text ? strtoull(text, NULL, 16) : 0;
 }
@@ -142,7 +142,7 @@ enum { NAMES = 16 };	/* values that an enum of NCCL may have */
 
 static void set_operation(struct merged *r)
 {
-	const char *func = text_of(r->row, "func");
+	const char *func = merge_hosts_text_of(r->row, "func");
 	int id = func ? cuda_fn_find(func) : -1, call = r->call.func ? cuda_fn_find(r->call.func) : -1;
 	bool mismatch = r->report.mismatch;
 
@@ -150,9 +150,9 @@ static void set_operation(struct merged *r)
 	if (id < 0 || cuda_fns[id].lib != CUDA_NCCL)
 		return;
 	r->op = (struct comm_op){
-		.func = id, .message = cuda_fns[id].args.peer, .number = number_of(r->row, mismatch ? "about" : "number", 0),
-		.count = number_of(r->row, "count", 0), .type = named(text_of(r->row, "data_type"), nccl_type_name, NAMES),
-		.op = named(text_of(r->row, "operator"), nccl_operator_name, NAMES),
+		.func = id, .message = cuda_fns[id].args.peer, .number = merge_hosts_number_of(r->row, mismatch ? "about" : "number", 0),
+		.count = merge_hosts_number_of(r->row, "count", 0), .type = named(merge_hosts_text_of(r->row, "data_type"), nccl_type_name, NAMES),
+		.op = named(merge_hosts_text_of(r->row, "operator"), nccl_operator_name, NAMES),
 		.other = cuda_fns[id].args.peer ? small_of(r->row, "peer") : small_of(r->row, "root"),
 		.replayed = json_is_true(json_object_get(r->row, "replayed")),
 	};
@@ -163,18 +163,18 @@ static void set_operation(struct merged *r)
 
 static void set_call(const struct merged *r, struct inflight_row *row, const char *key, const char *age)
 {
-	const char *name = text_of(r->row, key);
+	const char *name = merge_hosts_text_of(r->row, key);
 	int id = name ? cuda_fn_find(name) : -1;
 
 	row->func = id < 0 ? NULL : cuda_fns[id].name;
-	row->age = number_of(r->row, age, 0);
+	row->age = merge_hosts_number_of(r->row, age, 0);
 	row->comm = r->report.comm;
 	row->pid = r->m.pid;
 	row->tid = small_of(r->row, "tid");
 }
 
 /* Returns a rank's number, which is less than that of the ranks; -1: unknown. */
-static int rank_of(const json_t *row)
+static int merge_hosts_rank_of(const json_t *row)
 {
 	int rank = small_of(row, "rank");
 
@@ -184,21 +184,21 @@ static int rank_of(const json_t *row)
 static struct merged *new_row(json_t *row, const char *file)
 {
 	struct merged *r = xcalloc(1, sizeof(*r));
-	const char *comm = text_of(row, "comm"), *verdict = text_of(row, "verdict");
+	const char *comm = merge_hosts_text_of(row, "comm"), *verdict = merge_hosts_text_of(row, "verdict");
 
 	r->row = row;
 	r->time = json_number_value(json_object_get(row, "time"));
 	r->report = (struct hang_report){
-		.row = row, .host = file, .comm = comm ?: "", .container = text_of(row, "container"), .frames = json_object_get(row, "stack"),
+		.row = row, .host = file, .comm = comm ?: "", .container = merge_hosts_text_of(row, "container"), .frames = json_object_get(row, "stack"),
 		.name = { .rank = small_of(row, "job_rank"), .local_rank = small_of(row, "local_rank") },
 		.mismatch = !strcmp(verdict, hang_words[HANG_MISMATCH]),
-		.about = number_of(row, "about", 0),
+		.about = merge_hosts_number_of(row, "about", 0),
 		.culprit = json_is_true(json_object_get(row, "culprit")),
 	};
 	r->m = (struct communicator){
-		.hash = hash_in(row), .rank = rank_of(row), .nranks = small_of(row, "nranks"),
+		.hash = hash_in(row), .rank = merge_hosts_rank_of(row), .nranks = small_of(row, "nranks"),
 		.pid = small_of(row, "pid"),
-		.whole = json_is_true(json_object_get(row, "complete")), .collectives = number_of(row, "number", 0),
+		.whole = json_is_true(json_object_get(row, "complete")), .collectives = merge_hosts_number_of(row, "number", 0),
 		.device = DEVICE_NONE,
 	};
 	if (r->m.nranks < 0)
@@ -235,7 +235,7 @@ static void add_row(struct merge *g, struct merged *r)
 /* A line of ncclhang's about a rank: nccltop's have no verdict. */
 static bool is_rank(const json_t *row)
 {
-	return !strcmp(text_of(row, "type"), "rank") && text_of(row, "verdict");
+	return !strcmp(merge_hosts_text_of(row, "type"), "rank") && merge_hosts_text_of(row, "verdict");
 }
 
 static void read_file(struct merge *g, const char *name)
@@ -248,8 +248,8 @@ static void read_file(struct merge *g, const char *name)
 	if (!f)
 		die(errno, "%s: cannot be read", name);
 	while (getline(&line, &room, f) > 0) {
-		json_t *row = row_of(line);
-		const char *type = text_of(row, "type");
+		json_t *row = merge_hosts_row_of(line);
+		const char *type = merge_hosts_text_of(row, "type");
 
 		number++;
 		if (!type)
@@ -282,12 +282,12 @@ static unsigned long long between(double s)
 }
 
 /* Times are those of the last row: hosts' clocks are taken to agree. */
-static void add_rank(struct hangs *h, struct merged *r, double now)
+static void merge_hosts_add_rank(struct hangs *h, struct merged *r, double now)
 {
 	struct hang *hang = hangs_add(h, r->m.hash, r->m.nranks, 0);
 	struct hang_rank *rank = hang_add(hang);
-	const char *completion = text_of(r->row, "completion");
-	unsigned long long idle = number_of(r->row, "idle_ns", 0);
+	const char *completion = merge_hosts_text_of(r->row, "completion");
+	unsigned long long idle = merge_hosts_number_of(r->row, "idle_ns", 0);
 
 	rank->m = json_is_string(json_object_get(r->row, "handle")) ? &r->m : NULL;
 	rank->is_missing = !rank->m && !r->call.func;
@@ -327,7 +327,7 @@ static void put_line(const char *json)
 }
 
 /* The rows as they were read, with what is different now. */
-static void print_rows(void *ctx, const struct hang *h)
+static void merge_hosts_print_rows(void *ctx, const struct hang *h)
 {
 	(void)ctx;
 	for (size_t i = 0; i < h->n; i++) {
@@ -357,10 +357,10 @@ void merge_files(char **files, int n)
 	for (int i = 0; i < n; i++)
 		read_file(&g, files[i]);
 	for (r = g.all; r; r = r->hh.next)
-		add_rank(&h, r, g.now);
+		merge_hosts_add_rank(&h, r, g.now);
 	/* hosts look at different times */
 	hangs_judge(&h, NOW, between(g.now - g.first) + STILL_NS);
-	causes_print(&(struct cause_printer){ .now = NOW, .rows = print_rows }, &h);
+	causes_print(&(struct cause_printer){ .now = NOW, .rows = merge_hosts_print_rows }, &h);
 	hangs_free(&h);
 	HASH_ITER(hh, g.all, r, next) {
 		HASH_DEL(g.all, r);

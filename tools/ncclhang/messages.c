@@ -14,7 +14,7 @@ static bool is_message(int func)
 /* A message that a rank has not completed; func -1: there is none. */
 struct message { int func, peer; bool counted; };
 
-static struct message message_of(const struct hang_rank *r)
+static struct message messages_message_of(const struct hang_rank *r)
 {
 	int call = r->call ? cuda_fn_find(r->call->func) : -1;
 	const struct comm_op *op = r->report && r->last && r->last->message && r->complete != COMPLETE ? r->last : r->message;
@@ -51,14 +51,14 @@ static void each_counted(const struct hang *h, const struct hang_rank *r, void (
 /* Return true if the peer is in the other half of a message to or from this rank. */
 static bool is_answered(const struct hang_rank *r, struct message m, const struct hang_rank *peer)
 {
-	const struct message theirs = message_of(peer);
+	const struct message theirs = messages_message_of(peer);
 
 	return theirs.func >= 0 && theirs.func != m.func && theirs.peer == r->rank;
 }
 
 void messages_each(const struct hang *h, const struct hang_rank *r, void (*fn)(void *ctx, const struct unmatched *u), void *ctx)
 {
-	const struct message m = message_of(r);
+	const struct message m = messages_message_of(r);
 	const struct hang_rank *peer = hang_rank_of(h, m.peer);
 	struct comm_peer mine, theirs;
 	bool sends = m.func == CUDA_ID_ncclSend;

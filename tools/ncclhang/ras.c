@@ -297,7 +297,7 @@ static bool are_processes(const struct ras *r)
 }
 
 /* Takes the helper's answer into *r.  Return false if it is not of its form. */
-static bool take(struct ras *r, const struct helper_answer *a)
+static bool ras_take(struct ras *r, const struct helper_answer *a)
 {
 	const char *from = a->bytes + sizeof(*r);
 	size_t nranks, left;
@@ -350,7 +350,7 @@ enum ras_result ras_ask(struct ras *r, int pid, const char *address, unsigned ti
 		r->result = RAS_CANCELED;
 	else if (err == -ETIME)
 		r->result = RAS_TIMED_OUT;
-	else if (err || !take(r, &a))
+	else if (err || !ras_take(r, &a))
 		fail(r, RAS_FAILED, err == -EPIPE ? 0 : -err);
 	helper_drop(&a);
 	return r->result;

@@ -34,7 +34,7 @@ static void put_decimal_point(char *text)
 		*at = '.';
 }
 
-static void find_version(const char *text, struct ras *r)
+static void ras_json_find_version(const char *text, struct ras *r)
 {
 	static const char key[] = "\"nccl_version\": \"";
 	const char *at = strstr(text, key);
@@ -177,7 +177,7 @@ static bool read_ranks(struct json_reader *j, const json_t *comm, const char *na
 	return true;
 }
 
-static bool read_comm(struct json_reader *j, const json_t *object)
+static bool ras_json_read_comm(struct json_reader *j, const json_t *object)
 {
 	struct ras_comm *comm = ras_add_comm(&j->to);
 	int present, missing;
@@ -200,7 +200,7 @@ static bool read_all(struct json_reader *j, const json_t *root)
 	    !get_int(json_object_get(root, "ras"), "timeouts_count", 0, &j->to.r->timeouts))
 		return false;
 	json_array_foreach(comms, i, object)
-		if (!read_comm(j, object))
+		if (!ras_json_read_comm(j, object))
 			return false;
 	return true;
 }
@@ -211,7 +211,7 @@ bool ras_read_json(char *text, size_t size, struct ras *r)
 	json_t *root;
 	bool ok;
 
-	find_version(text, r);
+	ras_json_find_version(text, r);
 	put_commas(text);
 	put_decimal_point(text);
 	root = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);

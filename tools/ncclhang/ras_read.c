@@ -57,7 +57,7 @@ struct ras_process *ras_add_process(struct ras_reader *to)
 	return &r->processes[r->nprocesses++];
 }
 
-static const char *take(char *into, size_t room, const char *text, const char *chars)
+static const char *ras_read_take(char *into, size_t room, const char *text, const char *chars)
 {
 	size_t n = strspn(text, chars);
 
@@ -70,12 +70,12 @@ static const char *take(char *into, size_t room, const char *text, const char *c
 
 const char *ras_take_version(char version[RAS_VERSION_SIZE], const char *text)
 {
-	return take(version, RAS_VERSION_SIZE, text, VERSION_CHARS);
+	return ras_read_take(version, RAS_VERSION_SIZE, text, VERSION_CHARS);
 }
 
 const char *ras_take_host(char host[RAS_HOST_SIZE], const char *text)
 {
-	return take(host, RAS_HOST_SIZE, text, HOST_CHARS);
+	return ras_read_take(host, RAS_HOST_SIZE, text, HOST_CHARS);
 }
 
 void ras_place_ranks(struct ras *r)

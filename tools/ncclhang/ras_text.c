@@ -134,12 +134,12 @@ static bool is_missing(enum ras_state state)
 	return state == RAS_NOCOMM || state == RAS_UNRESPONSIVE || state == RAS_DEAD || state == RAS_MISSING;
 }
 
-static struct ras_comm *comm_of(struct text_reader *t)
+static struct ras_comm *ras_text_comm_of(struct text_reader *t)
 {
 	return &t->to.r->comms[t->comm];
 }
 
-static struct ras_rank *rank_of(struct text_reader *t, int rank)
+static struct ras_rank *ras_text_rank_of(struct text_reader *t, int rank)
 {
 	return &t->to.r->ranks[t->first + rank];
 }
@@ -176,7 +176,7 @@ static void end_group(struct block *b)
 /* Whether a rank may be in a group whose ranks were not named. */
 static bool is_rest(struct text_reader *t, int i)
 {
-	enum ras_state state = rank_of(t, i)->state;
+	enum ras_state state = ras_text_rank_of(t, i)->state;
 
 	return !t->listed[i] && (t->block.topic == STATUS ? state == RAS_STATE_UNKNOWN : !is_missing(state));
 }
@@ -188,11 +188,11 @@ static void end_block(struct text_reader *t)
 
 	end_group(b);
 	if (t->comm >= 0 && b->nwhole == 1 && (b->topic == STATUS || b->topic == COUNTS)) {
-		for (int i = 0; i < comm_of(t)->size; i++)
+		for (int i = 0; i < ras_text_comm_of(t)->size; i++)
 			rest += is_rest(t, i);
-		for (int i = 0; rest == b->whole_n && i < comm_of(t)->size; i++)
+		for (int i = 0; rest == b->whole_n && i < ras_text_comm_of(t)->size; i++)
 			if (is_rest(t, i)) {
-				apply(t, rank_of(t, i), b->whole);
+				apply(t, ras_text_rank_of(t, i), b->whole);
 				t->listed[i] = true;
 			}
 	}
@@ -204,11 +204,11 @@ static void begin_block(struct text_reader *t, enum topic topic, int function)
 	end_block(t);
 	t->block.topic = topic;
 	t->block.function = function;
-	memset(t->listed, 0, comm_of(t)->size);
+	memset(t->listed, 0, ras_text_comm_of(t)->size);
 	/* the row has one state of several */
-	for (int i = 0; topic == STATUS && i < comm_of(t)->size; i++)
-		if (!is_missing(rank_of(t, i)->state) || rank_of(t, i)->state == RAS_NOCOMM)
-			rank_of(t, i)->state = RAS_STATE_UNKNOWN;
+	for (int i = 0; topic == STATUS && i < ras_text_comm_of(t)->size; i++)
+		if (!is_missing(ras_text_rank_of(t, i)->state) || ras_text_rank_of(t, i)->state == RAS_NOCOMM)
+			ras_text_rank_of(t, i)->state = RAS_STATE_UNKNOWN;
 }
 
 /* "    0         1         4       7-8        32        32   RUNNING  INCOMPLETE" */
@@ -277,17 +277,17 @@ static bool find_comm(struct text_reader *t, int group, unsigned long long hash)
 {
 	t->first = 0;
 	for (t->comm = 0; t->comm < t->to.r->ncomms; t->comm++) {
-		if (comm_of(t)->hash == hash && comm_of(t)->size == t->rows[group].size) {
-			t->listed = xrealloc(t->listed, comm_of(t)->size, 1);
+		if (ras_text_comm_of(t)->hash == hash && ras_text_comm_of(t)->size == t->rows[group].size) {
+			t->listed = xrealloc(t->listed, ras_text_comm_of(t)->size, 1);
 			return true;
 		}
-		t->first += comm_of(t)->size;
+		t->first += ras_text_comm_of(t)->size;
 	}
 	return add_comm(t, group, hash);
 }
 
 /* "0-0 (cf264af53edbe986) INCOMPLETE" */
-static bool read_comm(struct text_reader *t, const char *at)
+static bool ras_text_read_comm(struct text_reader *t, const char *at)
 {
 	unsigned long long hash = 0;
 	int group, index;
@@ -383,9 +383,9 @@ static bool read_rank(struct text_reader *t, const char *at)
 	struct ras_rank *rank;
 	int number;
 
-	if (!take_int(&at, &number) || number >= comm_of(t)->size)
+	if (!take_int(&at, &number) || number >= ras_text_comm_of(t)->size)
 		return false;
-	rank = rank_of(t, number);
+	rank = ras_text_rank_of(t, number);
 	if (strncmp(at, " -- ", 4)) {
 		end_group(&t->block);
 		in_group = take_value(t, &at, &value);
@@ -409,14 +409,14 @@ static bool read_list(struct text_reader *t, const char *at, enum ras_state stat
 	int number;
 
 	do {
-		if (!take_int(&at, &number) || number >= comm_of(t)->size)
+		if (!take_int(&at, &number) || number >= ras_text_comm_of(t)->size)
 			return cut_off && !*at;
 		if (cut_off && !*at)
 			break;
 		t->block.listed++;
 		t->listed[number] = true;
-		if (!is_missing(rank_of(t, number)->state))
-			rank_of(t, number)->state = state;
+		if (!is_missing(ras_text_rank_of(t, number)->state))
+			ras_text_rank_of(t, number)->state = state;
 	} while (skip(&at, ","));
 	return !*at;
 }
@@ -508,7 +508,7 @@ static bool leave_out(struct text_reader *t)
 	if (!t->may_garble)
 		return false;
 	if (t->comm >= 0 && t->comm == r->ncomms - 1) {
-		t->to.nranks -= comm_of(t)->size;
+		t->to.nranks -= ras_text_comm_of(t)->size;
 		r->ncomms--;
 	}
 	t->comm = -1;
@@ -517,7 +517,7 @@ static bool leave_out(struct text_reader *t)
 	return true;
 }
 
-static bool find_version(struct text_reader *t, const char *at)
+static bool ras_text_find_version(struct text_reader *t, const char *at)
 {
 	char *version = t->to.r->version;
 
@@ -531,7 +531,7 @@ static bool read_line(struct text_reader *t, const char *line)
 {
 	if (!t->has_comms) {
 		if (skip(&line, "NCCL version "))
-			return find_version(t, line);
+			return ras_text_find_version(t, line);
 		t->has_comms = skip(&line, "Communicators...");
 		return true;
 	}
@@ -549,7 +549,7 @@ static bool read_line(struct text_reader *t, const char *line)
 	}
 	if (skip(&line, "#")) {
 		t->in_garbled = false;
-		return read_comm(t, line) || leave_out(t);
+		return ras_text_read_comm(t, line) || leave_out(t);
 	}
 	if (!skip(&line, "  "))
 		return *line == '=';

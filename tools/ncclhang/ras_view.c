@@ -43,7 +43,7 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
-static unsigned long long known(int n)
+static unsigned long long ras_view_known(int n)
 {
 	return n < 0 ? OUT_NONE : (unsigned)n;
 }
@@ -89,7 +89,7 @@ static unsigned long long behind_of(const struct ras_rank *k, const struct furth
 	return known ? n : NO_VALUE;
 }
 
-static void print_rows(const struct ras *r, const struct ras_comm *c, unsigned long long now)
+static void ras_view_print_rows(const struct ras *r, const struct ras_comm *c, unsigned long long now)
 {
 	const struct furthest most = furthest_of(c);
 
@@ -97,9 +97,9 @@ static void print_rows(const struct ras *r, const struct ras_comm *c, unsigned l
 		const struct ras_rank *k = &c->ranks[i];
 
 		out_row(all_fields, &(struct ras_row){
-			.time = now, .version = *r->version ? r->version : NULL, .hash = c->hash, .rank = known(k->rank),
-			.nranks = known(c->size), .host = *k->host ? k->host : NULL, .pid = known(k->pid), .device = known(k->device),
-			.state = ras_state_name(k->state), .init_result = known(k->init_result), .async_error = known(k->async_error),
+			.time = now, .version = *r->version ? r->version : NULL, .hash = c->hash, .rank = ras_view_known(k->rank),
+			.nranks = ras_view_known(c->size), .host = *k->host ? k->host : NULL, .pid = ras_view_known(k->pid), .device = ras_view_known(k->device),
+			.state = ras_state_name(k->state), .init_result = ras_view_known(k->init_result), .async_error = ras_view_known(k->async_error),
 			.behind = behind_of(k, &most), .broadcast = k->counts[RAS_BROADCAST],
 			.reduce = k->counts[RAS_REDUCE], .all_gather = k->counts[RAS_ALLGATHER],
 			.reduce_scatter = k->counts[RAS_REDUCESCATTER], .all_reduce = k->counts[RAS_ALLREDUCE],
@@ -131,7 +131,7 @@ static void print_head(const struct ras *r)
 	fputs(": ", stdout);
 }
 
-static void print_text(const struct ras *r, const struct ras_comm *c)
+static void ras_view_print_text(const struct ras *r, const struct ras_comm *c)
 {
 	const struct furthest most = furthest_of(c);
 	int n = 0;
@@ -163,13 +163,13 @@ void ras_print(const struct ras *r, unsigned long long hash, unsigned long long 
 
 	if (out_is_json()) {
 		if (c)
-			print_rows(r, c, now);
+			ras_view_print_rows(r, c, now);
 	} else if (r->result != RAS_OK) {
 		printf("  %s\n", ras_problem(r));
 	} else if (!c) {
 		print_head(r);
 		puts(r->text && !r->garbled ? "no problem with this communicator" : "this communicator is unknown");
 	} else {
-		print_text(r, c);
+		ras_view_print_text(r, c);
 	}
 }

@@ -57,8 +57,8 @@ $(foreach t,$(filter-out $(ALL_TOOLS),$(TOOLS)),$(error TOOLS: '$t': no such too
 users    = $(filter $(TOOLS),$(sort $(foreach f,$(shell grep -lE '^.include "($(1))"' $(wildcard tools/*.c tools/*/*.[ch])),\
 	$(basename $(word 2,$(subst /, ,$f))))))
 # with a live screen; with --pprof; that read fat binaries; that put probes into kernels; that take GPU time from CUPTI
-LIVE    := $(call users,session/live\.h|generated/call_top\.h)
-PPROF   := $(call users,pprof/profile\.h|generated/call_top\.h)
+LIVE    := $(call users,session/live\.h)
+PPROF   := $(call users,pprof/profile\.h|session/groups\.h)
 FATBIN  := $(call users,ptx/fatbin\.h)
 PROBERS := $(call users,gpuprobe/.*)
 TIMERS  := $(call users,gputime/.*)
@@ -165,7 +165,7 @@ $(PTXAS): $(PTXAS_O) $(O)/agent/gpuprobe/link.o $(O)/agent/gpuprobe/select.o $(O
 $(foreach t,$(INJECTED),$(eval $(O)/tools/$t.o: $(O)/$(call bpf,$t).skel.h))
 $(foreach b,inode watch,$(eval $(patsubst %.c,$(O)/%.o,$(wildcard common/*/$b.c)): $(O)/$b.skel.h))
 
-$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.c) $(foreach t,$(filter-out cudaexporter,$(ALL_TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
+$(SCHEMA): scripts/gen_json.awk $(wildcard $(addprefix common/,gpuprobe/*.[ch] inflight/*.c session/*.c view/*.[ch]) $(foreach t,$(filter-out cudaexporter,$(ALL_TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
 	$(Q)LC_ALL=C awk -f $< $(filter %.c %.h,$^) > $@
 
 # one small object knows the revision, and is compiled again when that is another one

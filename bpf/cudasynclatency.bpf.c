@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <linux/types.h>
 #include "api/cuda_api.h"
-#include "abi/cudasynclatency.h"
 #include "abi/aggregate_group.h"
 #include "abi/nccl_last.h"
 
@@ -281,16 +280,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	off = off_cpu_end(t, now, ns);
 	runnable = wait_off_cpu ? off_cpu_runnable(t, off) : 0;
 	thread_waited(t, key.epoch, ns);
-	if (aggregate_stacks) {
-		t->data.record.more = runnable;
-		aggregate_send(ctx, t, &t->data.record, &key, ns, off, ns, false);
-		return;
-	}
-	aggregate_add(&key, ns, off, ns, false);
-	if (wait_off_cpu) {
-		key.series = WAIT_OFF_CPU;
-		aggregate_add(&key, off, runnable, off, false);
-	}
+	aggregate_timed(ctx, t, &t->data.record, &key, ns, off, runnable, false);
 }
 
 CUDA_PROGRAMS(wait_enter, wait_leave)

@@ -104,7 +104,7 @@ FNR == 1 {
 }
 /^OUT_WORD\(/ { name = part_of("[(][a-z_]+", 1, 0); words[name] = part_of("\"[a-z_]+\"", 1, 1) }
 /\.type = &[a-z_]+;/ { sub(/@/, ", '" words[part_of("&[a-z_]+", 1, 0)] "'@", objects) }
-/^#define [A-Z_]+_FIELDS[ \t]/ { inside = $2; macro[inside] = ""; next }
+/^#define [A-Z_]+_FIELDS[ \t(]/ { inside = $2; sub(/\(.*/, "", inside); macro[inside] = ""; next }
 inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; next }
 /^static const struct field [a-z_]+\[\] = \{/ {
 	table = part_of("[a-z_]+\\[", 0, 1)
@@ -114,8 +114,8 @@ inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; n
 	next
 }
 table == "" { next }
-/^\t[A-Z_]+_FIELDS,?$/ {
-	gsub(/[\t,]/, "")
+/^\t[A-Z_]+_FIELDS(\([a-z.]*\))?,?$/ {
+	gsub(/\(.*|[\t,]/, "")
 	if (!($0 in macro)) fail("no " $0 " before it")
 	n = split(macro[$0], line, "\n")
 	for (i = 1; i <= n; i++) { $0 = line[i]; if (/\{ "/) property() }

@@ -5,23 +5,18 @@
 #include "abi/cudamemcpysize.h"
 #include "abi/device.h"
 #include "api/cuda_fn.h"
-#include "base/clock.h"
 #include "base/die.h"
 #include "base/util.h"
 #include "bpf/bpf_mmap.h"
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "cudamemcpysize/gpu_copies.h"
-#include "model/aggregate.h"
-#include "inflight/inflight.h"
 #include "model/launches.h"
-#include "pprof/profile.h"
-#include "session/preexisting.h"
+#include "session/groups.h"
 #include "session/tool.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "inflight/inflight_view.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {
@@ -115,21 +110,19 @@ static const struct { const char *keys[SHOWN_KEYS]; enum out_unit unit; } shown[
 };
 
 struct copies {
-	bool pids, streams, stacks;	/* copies are also grouped by these */
-	bool folded, memset, times, bandwidths, gpu_time;
+	struct groups groups;
+	bool streams;		/* copies are also grouped by these */
+	bool memset, times, bandwidths, gpu_time;
 	const char *sample;	/* of GPU time: "RUN/PERIOD" */
 	struct gpu_copies gpu;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min, slower;	/* bytes; ns */
 	unsigned classes;
-	struct profile profile;
 	enum copy_shown shown;	/* in histograms */
 	struct devices_seen devices;	/* several: shown in text */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
-	struct aggregates aggregates;
 	struct launches *replays;	/* launches of graphs; NULL: not counted */
 	unsigned long long unknown;	/* of those, launches of graphs that were made before tracing began */
-	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
@@ -153,7 +146,7 @@ static void add_to_profile(struct copies *c, const struct copy_row *r)
 	char leaf[32];
 
 	if (r->count)
-		profile_add(&c->profile, r->pid, r->comm, r->stack, leaf_of(r, leaf), r->device,
+		profile_add(&c->groups.profile, r->pid, r->comm, r->stack, leaf_of(r, leaf), r->device,
 			    (unsigned long long[PROFILE_VALUES]){ r->bytes, r->count });
 }
 
@@ -181,7 +174,7 @@ static void head(const struct copies *c, const struct copy_row *r)
 {
 	char text[32];
 
-	if (c->pids) {
+	if (c->groups.pids) {
 		process_text(r->pid, r->comm, r->container);
 		fputs(", ", stdout);
 	}
@@ -205,20 +198,20 @@ static void print_text(const struct copies *c, const struct copy_row *r)
 	head(c, r);
 	if (r->count)
 		hist(c, r);
-	if (c->stacks)
+	if (c->groups.stacks)
 		stack_text(r->stack);
 	putchar('\n');
 }
 
 /* Returns the row of a group. */
-static struct copy_row copy_row(struct copies *c, const struct aggregate *g, unsigned long long time)
+static struct copy_row copy_row(struct copies *c, const struct aggregate *g)
 {
 	bool async = g->key.key & COPY_ASYNC, peers = (g->key.key & COPY_WHAT) == CUDA_PTOP;
 
 	return (struct copy_row){
-		.time = time, .pid = g->key.pid, .comm = g->comm, .async = async,
+		.time = c->groups.now, .pid = g->key.pid, .comm = g->comm, .async = async,
 		.complete = process_is_complete(&c->session.processes, g->key.pid),
-		.container = c->pids ? process_container(&c->session.processes, g->key.pid) : NULL,
+		.container = c->groups.pids ? process_container(&c->session.processes, g->key.pid) : NULL,
 		.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 		.count = g->count, .replayed = g->replayed, .failed = g->failed, .bytes = g->sum,
@@ -228,12 +221,12 @@ static struct copy_row copy_row(struct copies *c, const struct aggregate *g, uns
 	};
 }
 
-static void print(struct copies *c, const struct aggregate *g, unsigned long long time)
+static void print(struct copies *c, const struct aggregate *g)
 {
-	struct copy_row row = copy_row(c, g, time);
+	struct copy_row row = copy_row(c, g);
 
 	add_to_profile(c, &row);
-	if (c->folded)
+	if (c->groups.folded)
 		folded(&row);
 	else if (out_is_json())
 		out_row(c->fields, &row);
@@ -247,7 +240,7 @@ static void add_replay(void *ctx, const struct counter *graph)
 	struct copies *c = ctx;
 	const struct graph_content *content = graph->graph.content;
 	struct aggregate_replays r = {
-		.key = { .pid = c->pids ? graph->key.pid : 0, .device = graph->key.device, .stream = graph->key.stream },
+		.key = { .pid = c->groups.pids ? graph->key.pid : 0, .device = graph->key.device, .stream = graph->key.stream },
 		.stack = graph->stack, .pid = graph->key.pid, .comm = graph->program->comm,
 	};
 
@@ -264,7 +257,7 @@ static void add_replay(void *ctx, const struct counter *graph)
 		r.key.key = (set ? COPY_SET : w->direction) | COPY_ASYNC;
 		r.value = w->bytes;
 		r.n = w->count * graph->last.launches;
-		aggregate_add_replays(&c->aggregates, &r);
+		aggregate_add_replays(&c->groups.aggregates, &r);
 	}
 }
 
@@ -272,32 +265,20 @@ static void add_replay(void *ctx, const struct counter *graph)
 static void report(void *ctx)
 {
 	struct copies *c = ctx;
-	unsigned int epoch = aggregate_flip(&c->skel->bss->aggregate_epoch);
-	unsigned long long now;
-	struct aggregate **groups;
-	size_t n;
+	struct groups *g = &c->groups;
 
 	if (c->replays) {
 		launches_count(c->replays);
 		launches_each_graph(c->replays, add_replay, c);
 	}
-	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, epoch);
-	groups = aggregate_sorted(&c->aggregates, c->stacks, &n);
-	inflight_collect(&c->inflight);
-	if (!out_is_json() && !c->folded)
-		preexisting_head(&c->session.processes, n ? "" : c->inflight.n ? " no copies have ended" : " no copies", "copies");
-	now = clock_ns();
+	groups_begin(g, g->stacks, NULL);
 	if (c->gpu_time)
-		gpu_copies_report(&c->gpu, &c->session.processes, now);
-	for (size_t i = 0; i < n; i++)
-		devices_see(&c->devices, groups[i]->key.device);
-	for (size_t i = 0; i < n; i++)
-		print(c, groups[i], now);
-	free(groups);
-	if (!c->folded)
-		inflight_view(&c->inflight);
-	aggregate_clear(&c->aggregates);
-	process_tidy(&c->session.processes);
+		gpu_copies_report(&c->gpu, &c->session.processes, g->now);
+	for (size_t i = 0; i < g->n; i++)
+		devices_see(&c->devices, g->all[i]->key.device);
+	for (size_t i = 0; i < g->n; i++)
+		print(c, g->all[i]);
+	groups_end(g);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -308,7 +289,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (c->replays && launch_is_record(r))
 		launches_record(c->replays, data, size);
 	else
-		aggregate_record(&c->aggregates, data, size);
+		aggregate_record(&c->groups.aggregates, data, size);
 	return 0;
 }
 
@@ -325,7 +306,7 @@ static bool tick(void *ctx)
 
 static void choose_fields(struct copies *c)
 {
-	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
+	columns_of_groups(c->fields, all_fields, c->groups.pids, c->groups.stacks);
 	if (!c->streams)
 		columns_remove(c->fields, "stream");
 	for (int i = 0; i < SHOWN_KEYS * (int)(sizeof(shown) / sizeof(*shown)); i++)
@@ -341,17 +322,18 @@ static void check(void *ctx)
 		usage_error("--time and --bandwidth are mutually exclusive");
 	if (c->memset && c->direction >= 0)
 		usage_error("--memset and --direction are mutually exclusive");
-	if (c->folded && (c->times || c->bandwidths))
+	if (c->groups.folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	if (c->profile.path && (c->times || c->bandwidths))
+	if (c->groups.profile.path && (c->times || c->bandwidths))
 		usage_error("--pprof cannot be combined with --time or --bandwidth");
 	if (c->sample && !c->gpu_time)
 		usage_error("--sample requires --gpu-time");
-	if (c->gpu_time && (c->stacks || c->folded || c->streams || c->min || c->slower))
+	if (c->gpu_time && (c->groups.stacks || c->groups.folded || c->streams || c->min || c->slower))
 		usage_error("--gpu-time cannot be combined with --stacks, --folded, --pprof, --per-stream, --min or --slower");
 	if (c->sample)
 		gpu_time_sample(&c->gpu.time, c->sample);
-	c->pids |= c->folded || c->profile.path || c->session.json || c->streams;
+	groups_check(&c->groups);
+	c->groups.pids |= c->streams;
 	c->devices.several = c->session.devices;
 	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
@@ -369,8 +351,6 @@ static void *open_skel(void *ctx)
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;
-	c->skel->rodata->aggregate_stacks = c->stacks;
-	c->skel->rodata->aggregate_pids = c->pids;
 	c->skel->rodata->aggregate_streams = c->streams;
 	c->skel->rodata->copy_shown = c->shown;
 	c->skel->rodata->copy_direction = c->direction + 1;
@@ -380,9 +360,8 @@ static void *open_skel(void *ctx)
 		bpf_mmap_per_cpu(c->skel->maps.quick, LAUNCH_SLOTS);
 	else
 		bpf_map__set_max_entries(c->skel->maps.quick, 1);
-	c->aggregates.other_records = c->classes & CUDA_REPLAYS;
-	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms, &c->session.processes);
-	c->session.processes.keeps_ended = true;
+	c->groups.aggregates.other_records = c->classes & CUDA_REPLAYS;
+	GROUPS_OPEN(&c->groups, c->skel);
 	return c->skel;
 }
 
@@ -390,7 +369,7 @@ static void open_gpu_time(struct copies *c)
 {
 	struct gpu_time *t = &c->gpu.time;
 
-	c->gpu.pids = c->pids;
+	c->gpu.pids = c->groups.pids;
 	c->gpu.memset = c->memset;
 	c->gpu.direction = c->direction + 1;
 	c->gpu.devices = c->session.devices;
@@ -419,9 +398,8 @@ static void start(void *ctx)
 {
 	struct copies *c = ctx;
 
-	c->inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->stacks);
-	c->inflight.devices = &c->devices;
-	inflight_start(&c->inflight);
+	GROUPS_START(&c->groups, c->skel);
+	c->groups.inflight.devices = &c->devices;
 }
 
 static int stop(void *ctx, int sig)
@@ -448,26 +426,21 @@ static int finish(void *ctx, int status)
 		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, c->replays->lost_nodes);
 	if (c->replays)
 		launches_free(c->replays);
-	inflight_free(&c->inflight);
-	aggregate_free(&c->aggregates);
-	return status;
+	return groups_close(&c->groups, status);
 }
 
 int main(int argc, char **argv)
 {
 	struct copies copies = {
-		.direction = -1, .session = SESSION_INIT, .profile = PROFILE_INIT(&copied, &copies.session.processes),
+		.groups = GROUPS_INIT(&copies.session, &copied, "copies"), .direction = -1, .session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &copies },
 	};
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.session),
 		OPT_DEVICE(&copies.session),
-		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
+		OPT_FLAG('P', "per-process", &copies.groups.pids, "one group per process"),
 		OPT_FLAG(0, "per-stream", &copies.streams, "one group per stream of a process"),
-		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
-		OPT_STACKS(&copies.session),
-		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),
-		OPT_PPROF(&copies.profile),
+		OPT_GROUPS(&copies.groups, &copies.session, ", most bytes first", "bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_TIME(0, "slower", "US", &copies.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
@@ -479,8 +452,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
-		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded, .profile = &copies.profile,
+		.usage = &usage, .opts = opts, TOOL_GROUPS(&copies.groups), .events = &copies.events,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* nccltop - show what each rank of each communicator of NCCL does, and which are behind */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include "abi/launch.h"
@@ -8,7 +7,7 @@
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cli/sorted_table.h"
 #include "model/captures.h"
 #include "nccl/communicators.h"
 #include "inflight/inflight.h"
@@ -76,24 +75,26 @@ static const struct field all_fields[] = {
 };
 
 #define SORT_WORDS "rank|ops|bytes|behind|late|idle"
-enum sort { BY_RANK, BY_OPS, BY_BYTES, BY_BEHIND, BY_LATE, BY_IDLE, SORTS };
+static const struct table_sort sorts[] = {	/* as the words */
+	{ NULL, "rank" }, { "operations_per_s", "operations" }, { "bytes_per_s", "bytes" }, { "behind", "behind" },
+	{ "came_last", "came last" }, { "idle_ns", "idle" }, { NULL, NULL },
+};
+
+enum { BY_LATE = 4 };		/* of sorts */
 
 enum { TEXT_ROWS = 40 };
 
 struct top {
 	struct communicators communicators;
 	struct captures captures;
-	struct line *lines;	/* as of the last report */
-	size_t n, room;
+	struct sorted_table table;	/* of struct line, as of the last report */
+	size_t room;
 	unsigned long long began, counted;	/* tracing, the interval; ns */
 	unsigned long long lost;	/* records, so far */
 	double interval;	/* s */
-	int sort;		/* enum sort */
-	long rows;
-	bool batch, first, reverse;
+	bool batch;
 	char *who;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct top_view screen;
 	struct live_table live;
 	struct inflight inflight;
 	struct session session;
@@ -110,11 +111,11 @@ static void add_line(void *ctx, const struct communicator *m)
 	const char *container = process_container(&t->session.processes, m->pid);
 	struct line *l;
 
-	if (t->n == t->room) {
+	if (t->table.n == t->room) {
 		t->room = t->room ? 2 * t->room : 64;
-		t->lines = xrealloc(t->lines, t->room, sizeof(*t->lines));
+		t->table.rows = xrealloc(t->table.rows, t->room, sizeof(*l));
 	}
-	l = &t->lines[t->n++];
+	l = (struct line *)t->table.rows + t->table.n++;
 	*l = (struct line){
 		.time = t->counted, .interval = t->interval, .hash = m->hash ?: OUT_NONE, .handle = m->handle, .pid = m->pid,
 		.device = m->device, .complete = m->whole,
@@ -147,39 +148,12 @@ static int ascending(unsigned long long a, unsigned long long b)
 	return (a > b) - (a < b);
 }
 
-static int by_sort(const void *a, const void *b, void *ctx)
+static int compare(const struct sorted_table *t, const void *a, const void *b)
 {
 	const struct line *p = a, *q = b;
-	const struct top *t = ctx;
-	int order = 0;
 
-	switch ((enum sort)t->sort) {
-	case BY_OPS:
-		order = (p->rate < q->rate) - (p->rate > q->rate);
-		break;
-	case BY_BYTES:
-		order = descending(p->per_s, q->per_s);
-		break;
-	case BY_BEHIND:
-		order = descending(p->behind, q->behind);
-		break;
-	case BY_LATE:
-		order = descending(p->last, q->last) ?: descending(p->late, q->late);
-		break;
-	case BY_IDLE:
-		order = descending(p->idle, q->idle);
-		break;
-	default:
-		break;
-	}
-	order = order ?: ascending(p->hash, q->hash) ?: ascending(p->rank, q->rank) ?: p->pid - q->pid ?: ascending(p->handle, q->handle);
-	return t->reverse ? -order : order;
-}
-
-static void sort_lines(struct top *t)
-{
-	if (t->n)
-		qsort_r(t->lines, t->n, sizeof(*t->lines), by_sort, t);
+	return (t->sort == BY_LATE ? descending(p->late, q->late) : 0) ?: ascending(p->hash, q->hash) ?:
+	       ascending(p->rank, q->rank) ?: p->pid - q->pid ?: ascending(p->handle, q->handle);
 }
 
 /* What was called since the last interval or, if whole, since tracing began. */
@@ -188,17 +162,18 @@ static void gather(void *ctx, bool whole)
 	struct top *t = ctx;
 	const unsigned long long *lost = t->events.lost;
 	unsigned long long now = clock_ns();
+	const struct line *lines;
 
 	if (lost[LOST_RECORD] != t->lost)
 		communicators_lost(&t->communicators);
 	t->lost = lost[LOST_RECORD];
 	t->interval = (now - (whole ? t->began : t->counted)) / 1e9;
 	t->counted = now;
-	t->n = 0;
+	t->table.n = 0;
 	communicators_each(&t->communicators, add_line, t);
-	sort_lines(t);
-	for (size_t i = 0; i < t->n; i++)
-		if (*t->lines[i].container)
+	lines = t->table.rows;
+	for (size_t i = 0; i < t->table.n; i++)
+		if (*lines[i].container)
 			columns_show(t->fields, "container", "CONTAINER");
 }
 
@@ -207,65 +182,20 @@ static void gather(void *ctx, bool whole)
 static void print(void *ctx)
 {
 	struct top *t = ctx;
-	const struct out_block block = {
-		.fields = t->fields, .rows = t->lines, .size = sizeof(*t->lines), .n = t->n, .max = t->rows, .text_rows = TEXT_ROWS,
-	};
 
-	out_block(&block, &t->first);
+	sorted_table_print(&t->table);
 	inflight_collect(&t->inflight);
 	inflight_view(&t->inflight);
 }
 
-static void title(void *ctx, FILE *f)
+static void totals(const struct sorted_table *t, FILE *f)
 {
-	static const char *const words[SORTS] = { "rank", "operations", "bytes", "behind", "came last", "idle" };
-	const struct top *t = ctx;
+	const struct line *lines = t->rows;
 	double rate = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		rate += t->lines[i].rate;
-	fprintf(f, "%.1f operations/s, by %s%s", rate, words[t->sort], t->reverse ? ", reversed" : "");
-}
-
-static void head(void *ctx, FILE *f)
-{
-	const struct top *t = ctx;
-
-	out_text_head(f, t->fields);
-}
-
-static void line(void *ctx, FILE *f, size_t i)
-{
-	const struct top *t = ctx;
-
-	out_text(f, t->fields, &t->lines[i]);
-}
-
-static void draw(void *ctx)
-{
-	struct top *t = ctx;
-
-	sort_lines(t);
-	top_view_draw(&t->screen, t->rows && (size_t)t->rows < t->n ? (size_t)t->rows : t->n);
-}
-
-static void press(void *ctx, int key)
-{
-	struct top *t = ctx;
-
-	if (key == 's')
-		t->sort = (t->sort + 1) % SORTS;
-	t->reverse ^= key == 'r';
-}
-
-static void open_screen(struct top *t)
-{
-	static const char *const help[] = { "  s  sort by the next column", "  r  reverse the order", NULL };
-
-	t->screen = (struct top_view){
-		.who = t->who, .help = help, .ctx = t, .draw = draw, .key = press, .title = title, .head = head, .line = line,
-	};
-	live_start(&t->session, &t->events, t->batch);
+		rate += lines[i].rate;
+	fprintf(f, "%.1f operations/s", rate);
 }
 
 /* ---- The tool's hooks */
@@ -289,7 +219,7 @@ static bool tick(void *ctx)
 {
 	struct top *t = ctx;
 
-	return live_tick(&t->screen);
+	return live_tick(&t->table.screen);
 }
 
 static void on_end(void *ctx, const struct process_event *e)
@@ -336,7 +266,9 @@ static void start(void *ctx)
 	t->who = session_who(&t->session);
 	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, false);
 	inflight_start(&t->inflight);
-	open_screen(t);
+	t->table.screen.who = t->who;
+	sorted_table_start(&t->table);
+	live_start(&t->session, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -361,15 +293,19 @@ int main(int argc, char **argv)
 {
 	struct top top = {
 		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
-		.live = { &top.screen, &top, gather, print, next }, .first = true,
+		.table = {
+			.fields = top.fields, .sorts = sorts, .then = compare, .totals = totals, .text_rows = TEXT_ROWS,
+			.size = sizeof(struct line),
+		},
+		.live = { &top.table.screen, &top, gather, print, next },
 	};
 	const unsigned classes = NCCL_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
-		OPT_NUM('r', "rows", "ROWS", &top.rows, 1, "print at most ROWS rows; default: 40, all in JSON and live"),
-		OPT_CHOICE('s', "sort", SORT_WORDS, &top.sort, "sort order; default: rank"),
+		OPT_NUM('r', "rows", "ROWS", &top.table.max, 1, "print at most ROWS rows; default: 40, all in JSON and live"),
+		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: rank"),
 		OPT_END
 	};
 	const struct tool tool = {
@@ -380,6 +316,6 @@ int main(int argc, char **argv)
 
 	status = tool_run(&tool, argc, argv);
 	communicators_free(&top.communicators);
-	free(top.lines);
+	free(top.table.rows);
 	return status;
 }

@@ -7,7 +7,9 @@
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
 
-const volatile bool aggregate_stacks;	/* set by the tool: send records */
+/* Set by the tool. */
+const volatile bool aggregate_stacks;	/* send records */
+const volatile bool aggregate_second;	/* calls have a second value, with a histogram of its own */
 
 /* r belongs to the thread. */
 static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t,
@@ -29,6 +31,27 @@ static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t
 	r->head.frames = n;
 	if (process_known(t, r->head.pid, &first))
 		records_send(r, head + stack_bytes(n), first);
+}
+
+static __always_inline void aggregate_call(struct pt_regs *ctx, struct thread *t, struct aggregate_record *r,
+					   const struct aggregate_key *key, __u64 value, __u64 ns, __u64 shown, bool failed)
+{
+	if (aggregate_stacks)
+		aggregate_send(ctx, t, r, key, value, ns, shown, failed);
+	else
+		aggregate_add(key, value, ns, shown, failed);
+}
+
+/* A call that took ns; more: its part of ns of the second series. */
+static __always_inline void aggregate_timed(struct pt_regs *ctx, struct thread *t, struct aggregate_record *r,
+					    struct aggregate_key *key, __u64 ns, __u64 second, __u64 more, bool failed)
+{
+	r->more = more;
+	aggregate_call(ctx, t, r, key, ns, second, ns, failed);
+	if (aggregate_stacks || !aggregate_second || failed)
+		return;
+	key->series = AGGREGATE_SECOND;
+	aggregate_add(key, second, more, second, false);
 }
 
 /* Needed only with records: stacks get their names from the mappings.  A tool that follows other calls than the one in flight

@@ -12,16 +12,15 @@
 struct aggregate_key {
 	unsigned int epoch;	/* which interval, see aggregate_collect() */
 	unsigned int pid;	/* 0 = all processes together */
-	unsigned int key, series;	/* the tool's own: what was called, which figure */
+	unsigned int key, series;	/* the tool's own: what was called, which figure; series: see below */
 	unsigned short device;	/* see abi/device.h; 0 also if the tool does not follow devices */
 	unsigned short peer;	/* of a copy between two devices: that of the destination */
 	unsigned int unused;
 	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not distinguished */
 };
 
-/* The series of a key that is an enum cuda_id, where calls are aggregated by function.  CALLS_TIMES has values in
- * nanoseconds, and in ns the bytes of the calls that succeeded; CALLS_BYTES has values in bytes. */
-enum { CALLS_TIMES, CALLS_BYTES };
+/* The series of a key: each call's value; and its second value, which is in ns of the first series, too. */
+enum { AGGREGATE_FIRST, AGGREGATE_SECOND };
 
 /* How many calls succeeded is the sum of the histogram's slots: each number costs a call an atomic operation. */
 struct aggregate_values {
@@ -55,7 +54,7 @@ struct aggregate_record {
 	struct aggregate_key key;
 	unsigned long long value, ns;
 	unsigned long long shown;	/* the value for the histogram */
-	unsigned long long more;	/* the tool's own */
+	unsigned long long more;	/* ns of the second series */
 	char comm[16];
 	unsigned long long stack[STACK_FRAMES];
 };

@@ -288,6 +288,8 @@ bool aggregate_record(struct aggregates *aggregates, const void *data, size_t si
 		g->failed++;
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);
+	if (aggregates->second && r->head.kind == AGGREGATE_CALL)
+		aggregate_add_value(aggregate_of(aggregates, r, AGGREGATE_SECOND), r->ns, r->more, r->ns);
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct aggregate {
 /* All groups of one BPF object; starts zeroed. */
 struct aggregates {
 	bool other_records;	/* set by the tool: the programs also send records that are no calls */
+	bool second;		/* likewise: calls have a second value, which is also a group's */
 	struct syms *syms;	/* NULL: no stacks */
 	struct aggregate *groups;
 	struct bpf_map *slots;	/* struct aggregate_slot; NULL: calls are sent, not counted */
@@ -65,8 +66,8 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 /* Return true if the kernel has counted so many groups in the epoch that they should be collected, before one is not counted. */
 bool aggregate_is_crowded(const struct aggregates *aggregates, unsigned int epoch);
 
-/* Adds a call from its record, unless there are too many groups.  Returns false if it is none: records that a
- * program has written itself are untrusted. */
+/* Adds a call from its record, unless there are too many groups; its second value, too.  Returns false if it is none:
+ * records that a program has written itself are untrusted. */
 bool aggregate_record(struct aggregates *aggregates, const void *record, size_t size);
 
 /* Returns the group of this record in another series, for aggregate_add_value(); NULL: too many. */

@@ -26,13 +26,10 @@ void call_stats_text(const struct call_stats *s)
 	hist_text(s->hist, OUT_UNIT_NS);
 }
 
-void call_stats_text_of_bytes(const struct call_stats *s)
+void call_stats_text_of_second(const struct call_stats *s, enum out_unit unit)
 {
-	struct hist_totals totals = { .count = s->count, .total = s->bytes };
+	const struct hist_totals totals = { s->count, s->second, s->second_spread };
 
-	if (s->min_bytes == OUT_NONE)
-		return;
-	totals.spread = hist_spread(s->hist_bytes, s->min_bytes, s->max_bytes);
-	hist_table(&totals, OUT_UNIT_BYTES);
-	hist_text(s->hist_bytes, OUT_UNIT_BYTES);
+	hist_table(&totals, unit);
+	hist_text(s->second_hist, unit);
 }

@@ -2,16 +2,17 @@
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
 #include <stdlib.h>
-#include "generated/call_top.h"
+#include <string.h>
 #include "api/cuda_fn.h"
-#include "inflight/inflight.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "cli/sorted_table.h"
+#include "inflight/inflight_view.h"
+#include "session/groups.h"
 #include "session/live.h"
-#include "pprof/profile.h"
 #include "session/tool.h"
 #include "view/columns.h"
-#include "inflight/inflight_view.h"
 #include "view/stack_view.h"
-#include "cli/top_screen.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
@@ -28,96 +29,142 @@ static const struct usage usage = {
 	"  @NAME@ -jc './train 10'    # one command, as JSON\n",
 };
 
+struct row { struct call_stats calls; char comm[16]; double interval, rate; };
+
 OUT_WORD(row_type, "calls");
 
-#define AT(f) offsetof(struct call_stats, f)
+#define AT(f) offsetof(struct row, f)
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
-	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* of the first thread seen in a call */
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },	/* in the interval, including failed ones */
+	{ "pid", "PID", -7, OUT_INT, AT(calls.pid) },
+	{ "comm", "COMM", -15, OUT_CHARS, AT(comm) },	/* of the first thread seen in a call */
+	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
+	{ "func", "FUNCTION", -22, OUT_STR, AT(calls.func) },
+	{ "calls", "CALLS", 10, OUT_UINT, AT(calls.calls) },	/* in the interval, including failed ones */
 	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },	/* in the interval */
-	{ "failed", "FAILED", 8, OUT_UINT, AT(failed) },	/* calls that failed */
-	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },	/* of calls that succeeded */
-	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },	/* of calls that succeeded */
-	{ "max_ns", "MAX(us)", 10, OUT_US, AT(times.max) },	/* longest */
-@bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(bytes) },	/* bytes: of these calls */
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "failed", "FAILED", 8, OUT_UINT, AT(calls.failed) },	/* calls that failed */
+	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(calls.total) },	/* of calls that succeeded */
+	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(calls.mean) },	/* of calls that succeeded */
+	{ "max_ns", "MAX(us)", 10, OUT_US, AT(calls.times.max) },	/* longest */
+@bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(calls.second) },	/* bytes: of these calls */
+	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
 };
 
-/* option words, which are also the keys of the fields */
 @bytes|#define SORT_WORDS "total|mean|max|calls|failed|bytes|func"
-@bytes|static const char *const sorts[] = { "total_ns", "mean_ns", "max_ns", "calls", "failed", "bytes",
-@bytes|				     "func", NULL };
 @!bytes|#define SORT_WORDS "total|mean|max|calls|failed|func"
-@!bytes|static const char *const sorts[] = { "total_ns", "mean_ns", "max_ns", "calls", "failed", "func",
-@!bytes|				     NULL };
+static const struct table_sort sorts[] = {	/* as the words */
+	{ "total_ns", NULL }, { "mean_ns", NULL }, { "max_ns", NULL }, { "calls", NULL }, { "failed", NULL },
+@bytes|	{ "bytes", NULL },
+	{ "func", NULL }, { NULL, NULL },
+};
 
 static const struct profile_kind called = { .values = { { "time", "nanoseconds" }, { "calls", "count" } } };
 
 struct top {
-	struct call_top table;
-	bool batch, pids, stacks, live;
-	struct profile profile;
+	struct groups groups;
+	struct sorted_table table;
+	struct live_table live;
+	bool batch;
 	char *who;
+	unsigned long long since;	/* the interval began: CLOCK_MONOTONIC, ns */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
 
-static void report(void *ctx)
+static int compare(const struct sorted_table *t, const void *a, const void *b)
+{
+	const struct call_stats *p = a, *q = b;
+
+	(void)t;
+	return (p->total < q->total) - (p->total > q->total) ?: strcmp(p->func, q->func) ?: p->pid - q->pid;
+}
+
+static void totals(const struct sorted_table *t, FILE *f)
+{
+	const struct row *rows = t->rows;
+	double rate = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		rate += rows[i].rate;
+	fprintf(f, "%.1f calls/s", rate);
+}
+
+static void callers(FILE *f, const void *row)
+{
+	stack_view_callers(f, ((const struct row *)row)->calls.stack);
+}
+
+static void gather(void *ctx, bool whole)
+{
+	struct top *t = ctx;
+	struct groups *g = &t->groups;
+	struct row *rows;
+
+	(void)whole;		/* what is counted is counted once */
+	groups_collect(g, false);
+	t->table.rows = rows = xrealloc(t->table.rows, g->n + 1, sizeof(*rows));
+	t->table.n = g->n;
+	for (size_t i = 0; i < g->n; i++) {
+@bytes|		const bool bytes = cuda_fn_has_bytes(cuda_fn_of(g->all[i]->key.key));
+		struct row r = {
+@bytes|			.calls = groups_stats(g, g->all[i], bytes), .interval = (g->now - t->since) / 1e9,
+@!bytes|			.calls = groups_stats(g, g->all[i], false), .interval = (g->now - t->since) / 1e9,
+		};
+
+		r.rate = r.interval > 0 ? r.calls.calls / r.interval : 0;
+		memcpy(r.comm, r.calls.comm, sizeof(r.comm));
+		groups_folded(g, &r.calls, 0);
+		rows[i] = r;
+	}
+	groups_clear(g);
+	t->since = g->now;
+}
+
+static void print(void *ctx)
 {
 	struct top *t = ctx;
 
-	call_top_report(&t->table);
-	if (!screen_is_open() && !t->table.folded) {
-		inflight_collect(&t->inflight);
-		inflight_view(&t->inflight);
-	}
+	if (t->groups.folded)	/* gather() has printed it */
+		return;
+	sorted_table_print(&t->table);
+	inflight_collect(&t->groups.inflight);
+	inflight_view(&t->groups.inflight);
+}
+
+static void next(void *ctx)
+{
+	struct top *t = ctx;
+
 	process_tidy(&t->session.processes);
+}
+
+static void report(void *ctx)
+{
+	const struct top *t = ctx;
+
+	live_report(&t->live);
 }
 
 static bool tick(void *ctx)
 {
 	struct top *t = ctx;
 
-	return call_top_tick(&t->table);
-}
-
-static int on_record(void *ctx, void *data, size_t size)
-{
-	struct top *t = ctx;
-
-	call_stats_record(&t->table.calls, data, size, false);
-	return 0;
-}
-
-static void check(void *ctx)
-{
-	struct top *t = ctx;
-
-	t->pids |= t->table.folded || t->profile.path || t->session.json;
+	return live_tick(&t->table.screen);
 }
 
 static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	columns_of_groups(t->fields, all_fields, t->pids, t->stacks);
+	columns_of_groups(t->fields, all_fields, t->groups.pids, t->groups.stacks);
 	t->skel = @NAME@_bpf__open();
-	if (!t->skel)
-		return NULL;
-	t->skel->rodata->aggregate_stacks = t->stacks;
-	t->skel->rodata->aggregate_pids = t->pids;
-	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms, &t->session.processes);
-	t->session.processes.keeps_ended = true;
+	if (t->skel)
+		GROUPS_OPEN(&t->groups, t->skel);
 	return t->skel;
 }
 
@@ -125,63 +172,48 @@ static void start(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->table.aggregates = t->skel->maps.aggregates;
-	t->table.epoch = &t->skel->bss->aggregate_epoch;
+	GROUPS_START(&t->groups, t->skel);
+	t->since = clock_ns();
 	t->table.screen.who = t->who = session_who(&t->session);
-	call_top_start(&t->table);
-	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, t->stacks);
-	inflight_start(&t->inflight);
-	t->live = !t->table.folded && live_start(&t->session, &t->events, t->batch);
+	sorted_table_start(&t->table);
+	live_start(&t->session, &t->events, t->batch || t->groups.folded);
 }
 
 static int stop(void *ctx, int sig)
 {
 	struct top *t = ctx;
 
-	screen_close();
-	if (!t->live && !t->events.counted_out)
-		report(t);
+	live_stop(&t->live, &t->session, &t->events);
+	free(t->table.rows);
 	free(t->who);
 	return sig;
-}
-
-static int finish(void *ctx, int status)
-{
-	struct top *t = ctx;
-
-	inflight_free(&t->inflight);
-	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.table = { .fields = top.fields, .sorts = sorts, .profile = &top.profile }, .session = SESSION_INIT,
-		.profile = PROFILE_INIT(&called, &top.session.processes),
-		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+		.groups = GROUPS_INIT(&top.session, &called, "calls"), .session = SESSION_INIT,
+		.table = {
+			.fields = top.fields, .sorts = sorts, .then = compare, .totals = totals, .after = callers,
+			.text_rows = 20, .size = sizeof(struct row),
+		},
+		.live = { &top.table.screen, &top, gather, print, next },
+		.events = { .record = groups_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = @MASK@;
-	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
-		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
-		OPT_FLAG('k', "stacks", &top.stacks, "one group per call stack"),
-		OPT_STACKS(&top.session),
-		OPT_FLAG(0, "folded", &top.table.folded, "print one line per stack, for flame graphs: nanoseconds"),
-		OPT_PPROF(&top.profile),
-		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_FLAG('P', "per-process", &top.groups.pids, "one group per process"),
+		OPT_GROUPS(&top.groups, &top.session, "", "nanoseconds"),
+		OPT_NUM('r', "rows", "ROWS", &top.table.max, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
 		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
-		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded, .profile = &top.profile,
-		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
-		.close = finish,
+		.usage = &usage, .opts = opts, TOOL_GROUPS(&top.groups), .events = &top.events, .classes = &classes,
+		.ctx = &top, .check = groups_check, .open = open_skel, .start = start, .stop = stop, .close = groups_close,
 	};
 
-	status = tool_run(&tool, argc, argv);
-	call_stats_free(&top.table.calls);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

@@ -210,7 +210,7 @@ static __always_inline struct launch_frame *push(struct thread *t, __u32 id)
 	return &t->data.of_frame[at];
 }
 
-RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
+COLD_IN_USER bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 {
 	__u32 pid = thread_pid();
 	__u64 program;
@@ -278,7 +278,7 @@ static __noinline bool enter_captured(struct thread *t, const struct cuda_args *
 	return false;
 }
 
-RARELY bool enter_graph(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id)
+COLD_IN_USER bool enter_graph(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id)
 {
 	struct launch_frame *p;
 	__u64 program;
@@ -337,7 +337,7 @@ static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first 
 	return n * 8;
 }
 
-RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id,
+COLD_IN_USER bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id,
 			 bool driver)
 {
 	struct launch_key *key = &t->data.key;
@@ -405,7 +405,7 @@ static __always_inline bool is_inside_copy(struct pt_regs *ctx, const struct thr
 }
 
 /* A copy or memset, for the gaps that it ends. */
-RARELY bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver, __u64 cookie)
+COLD_IN_USER bool enter_copy(struct pt_regs *ctx, struct thread *t, bool driver, __u64 cookie)
 {
 	__u64 now = bpf_ktime_get_ns();
 	bool inside = driver && layers_inside(&t->data.layers, t->call.sp, cookie);
@@ -497,7 +497,7 @@ static __always_inline void leave_captured(struct captured *c, __u64 id, int ret
 	graph_captured_call(c);
 }
 
-RARELY void leave(struct pt_regs *ctx)
+COLD_IN_USER void leave(struct pt_regs *ctx)
 {
 	struct thread *t = thread_known();
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;

@@ -126,7 +126,7 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 }
 
 /* Return true if a call is inside a shown one of the same kind.  NCCL calls CUDA, which does not call NCCL. */
-APART bool is_part(const struct thread *t, bool nccl)
+NOINLINE_IN_USER bool is_part(const struct thread *t, bool nccl)
 {
 	bool part = false;
 
@@ -256,7 +256,7 @@ static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *
 enum { LOCATIONS = 64 };	/* of a batch; the device of more is unknown */
 
 /* The device of a batch whose locations are all the same; 0 of others. */
-VERIFIED_ONCE __u32 device_of_locations(__u64 at, __u64 n)
+GLOBAL_SUBPROG __u32 device_of_locations(__u64 at, __u64 n)
 {
 	__u64 first = n && n <= LOCATIONS ? read_u64(at) : 0;
 
@@ -267,7 +267,7 @@ VERIFIED_ONCE __u32 device_of_locations(__u64 at, __u64 n)
 }
 
 /* Of a function that is TRACE_PLACED. */
-APART __u32 device_placed(struct pt_regs *ctx, struct thread *t, __u32 id, bool driver)
+NOINLINE_IN_USER __u32 device_placed(struct pt_regs *ctx, struct thread *t, __u32 id, bool driver)
 {
 	const struct cuda_args *row = bpf_map_lookup_elem(&places, &id);
 	struct call *call = &t->data.kernels.call;
@@ -330,7 +330,7 @@ static __always_inline __u64 capturing_role(const struct trace_function *fn)
 }
 
 /* Call at every entry.  Returns true if the return is wanted to follow captures. */
-APART bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+NOINLINE_IN_USER bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
 	__u64 role = capturing_role(fn);
 	__u32 pid = thread_pid();
@@ -343,7 +343,7 @@ APART bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct tr
 }
 
 /* Call at the return of such a call. */
-APART void leave_capture(struct pt_regs *ctx, struct thread *t)
+NOINLINE_IN_USER void leave_capture(struct pt_regs *ctx, struct thread *t)
 {
 	__u32 pid = thread_pid();
 	bool first;
@@ -353,7 +353,7 @@ APART void leave_capture(struct pt_regs *ctx, struct thread *t)
 }
 
 /* Return true if the call that is entered is part of a graph. */
-RARELY bool is_captured(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+COLD_IN_USER bool is_captured(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
 	const __u32 classes = STREAM_CLASSES | 1u << CUDA_ALLOC | 1u << CUDA_FREE | 1u << CUDA_OPERATION | CUDA_GRAPH_CLASSES;
 	__u64 role = fn->role - 1;
@@ -385,7 +385,7 @@ struct sent {
 };
 
 /* Sends a frame's record. */
-APART void send(void *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, const struct sent *s)
+NOINLINE_IN_USER void send(void *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, const struct sent *s)
 {
 	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
 					       BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -447,7 +447,7 @@ static __always_inline bool in_first(const struct thread *t)
 
 /* Return true if the launch that is entered may be the first one of its kernel.  The driver's launch inside the runtime's is
  * part of that. */
-APART bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+NOINLINE_IN_USER bool may_be_first(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
 {
 	const __u64 words[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx) };
 	__u64 func = launched_by(words, fn);
@@ -485,7 +485,7 @@ static __always_inline bool is_counted(const struct thread *t)
 	return trace_aggregate && t->program;
 }
 
-VERIFIED_ONCE int count(__u32 id, __u32 device, __u64 ns, bool failed)
+GLOBAL_SUBPROG int count(__u32 id, __u32 device, __u64 ns, bool failed)
 {
 	struct aggregate_key key = aggregate_key(id);
 
@@ -572,7 +572,7 @@ static __always_inline __u64 runtime_in_flight(const struct thread *t)
 }
 
 /* Sends the record of a call that ends, if it is wanted. */
-APART void leave_call(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, bool failed)
+NOINLINE_IN_USER void leave_call(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn, const struct frame *f, bool failed)
 {
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !failed)
 		return;

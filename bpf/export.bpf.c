@@ -102,7 +102,7 @@ static __always_inline void export_call_failed(const struct thread *t, const str
 }
 
 /* id: of cuda_error_source.  Not inline: its callers have much stack. */
-VERIFIED_ONCE int count_call(__u64 program, __u32 pid, __u32 id, __u64 ns)
+GLOBAL_SUBPROG int count_call(__u64 program, __u32 pid, __u32 id, __u64 ns)
 {
 	struct export_key key = { .program = program, .pid = pid, .what = EXPORT_CALL, .id = id + 1 };
 	struct export_values *v;
@@ -175,7 +175,7 @@ static __always_inline bool export_beside_ends(struct pt_regs *ctx, const struct
 
 static __always_inline void count_load(struct thread *t);
 
-APART void export_beside_leave(struct pt_regs *ctx, struct thread *t)
+NOINLINE_IN_USER void export_beside_leave(struct pt_regs *ctx, struct thread *t)
 {
 	if (load_ends(ctx, &t->data.load))
 		count_load(t);
@@ -188,7 +188,7 @@ APART void export_beside_leave(struct pt_regs *ctx, struct thread *t)
 }
 
 /* A lookup of a kernel may load it; its name is followed with export_kernels only. */
-RARELY bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
+COLD_IN_USER bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
 {
 	const bool loads = task_wanted() && load_enter(ctx, &t->data.load);
 
@@ -197,13 +197,13 @@ RARELY bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
 	return beside_enter(ctx, t) || loads;
 }
 
-APART bool export_operation_enter(struct pt_regs *ctx, struct thread *t)
+NOINLINE_IN_USER bool export_operation_enter(struct pt_regs *ctx, struct thread *t)
 {
 	return nccl_enter(ctx, t, &t->data.nccl, bounded(cuda_id(ctx), CUDA_ID_MAX - 1));
 }
 
 /* At the entry of a call that is no launch. */
-APART void export_other_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
+NOINLINE_IN_USER void export_other_enter(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	switch (cuda_classes[id]) {
 	case CUDA_COPY:
@@ -270,7 +270,7 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 	return inflight_outermost(t, to);
 }
 
-APART void export_replayed(struct pt_regs *ctx, struct thread *t)
+NOINLINE_IN_USER void export_replayed(struct pt_regs *ctx, struct thread *t)
 {
 	nccl_launch_leave(ctx, &t->call, t->data.device, t->program, &t->data.operation);
 }
@@ -422,7 +422,7 @@ static __always_inline bool calls_count(unsigned char class)
 }
 
 /* At the return of a call that is no launch. */
-APART void export_other_leave(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 now)
+NOINLINE_IN_USER void export_other_leave(struct pt_regs *ctx, struct thread *t, struct export_key *key, __u64 id, __u64 now)
 {
 	unsigned char class = cuda_classes[id];
 	int ret = PT_REGS_RC(ctx);

@@ -87,7 +87,7 @@ static __always_inline void completion_unmark(const struct nccl_mark_key *key, _
 }
 
 /* An event is recorded. */
-VERIFIED_ONCE int completion_mark(struct thread *t, __u64 event, __u64 stream, __u32 device)
+GLOBAL_SUBPROG int completion_mark(struct thread *t, __u64 event, __u64 stream, __u32 device)
 {
 	struct nccl_mark first = { .stream = { .program = t ? t->program : 0, .stream = stream, .device = device } }, *m;
 	struct nccl_mark_key key = { .program = first.stream.program, .event = event };
@@ -124,7 +124,7 @@ static __always_inline void completion_event(struct pt_regs *ctx, struct thread 
 }
 
 /* A wait or a question has ended: with success, or not_ready. */
-VERIFIED_ONCE int completion_answer(struct thread *t, __u64 event, __u64 stream, __u32 device, bool not_ready)
+GLOBAL_SUBPROG int completion_answer(struct thread *t, __u64 event, __u64 stream, __u32 device, bool not_ready)
 {
 	struct nccl_stream_key key = { .program = t ? t->program : 0, .stream = stream, .device = device };
 	struct nccl_mark_key mark = { .program = key.program, .event = event };

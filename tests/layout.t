@@ -232,6 +232,13 @@ done | sort >"$tmp/static"
 uniq -d "$tmp/static" | grep -v ' __attribute__$' >"$tmp/out"
 lines 0 ''
 
+it "bpf/lib/hooks.bpf.h lists each hook that a BPF program may define"
+sed -nE 's/^ \*  ([A-Z_]+) .*/\1/p' bpf/lib/hooks.bpf.h | sort >"$tmp/listed"
+sed -nE 's/^#ifn?def ([A-Z][A-Z_]*[A-Z])$/\1/p' bpf/lib/*.h | grep -v '_BPF_H$' |
+	sed 's/^CUDA_BESIDE_ENDS$/&\nCUDA_BESIDE_LEAVE/; s/^CUDA_HIT$/&\nCUDA_HIT_ENDS/' | sort -u >"$tmp/hooks"
+diff "$tmp/listed" "$tmp/hooks" >"$tmp/out"
+lines 0 ''
+
 it "a pointer to a function of NVML is named by words of the function"
 awk -F'[(,]' '/^\tX\([a-z]/ {
 		n = split($2, word, "_")

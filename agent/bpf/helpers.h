@@ -12,9 +12,6 @@
 #undef __always_inline	/* of <linux/stddef.h> */
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
-#define RARELY static __attribute__((noinline, cold))
-#define SESSION_RETURNS_CHEAP 1
-#define APART static __attribute__((noinline))
 #define __weak __attribute__((weak))
 #define barrier() __asm__ volatile("" ::: "memory")
 
@@ -87,9 +84,6 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	return inject_storage(m, (struct task_struct *)task, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Several threads have a lane: a slot's key is read after its state. */
-#define slot_state(s) __atomic_load_n(&(s)->state, __ATOMIC_ACQUIRE)
-
 /* Where the tool reads a part of a thread's storage; NULL if it has none of its own. */
 static inline __attribute__((always_inline)) void *inject_shown(const void *map, const struct task_struct *task, const void *at)
 {
@@ -109,9 +103,6 @@ static inline __attribute__((always_inline)) void inject_show(const void *map, c
 	if (LIKELY(shown))
 		inject_copy_words(shown, at, size);
 }
-#define storage_show inject_show
-#define storage_shown inject_shown
-#define storage_show_part inject_copy_words
 
 /* Called only where a process's program is replaced: nothing here outlives that. */
 static inline long bpf_task_storage_delete(const void *map, const struct task_struct *task)
@@ -255,10 +246,6 @@ static inline __u32 bpf_get_smp_processor_id(void)
 {
 	return inject_self.task.slots;
 }
-
-/* The lane is only this thread's: no other program changes the counts there, nor the tool while the thread may (lib/slots.bpf.h). */
-#define slot_is_own() inject_self.task.own_slots
-#define slot_add_own add_own
 
 static inline __u64 bpf_get_attach_cookie(const void *ctx)
 {

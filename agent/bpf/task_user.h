@@ -140,11 +140,6 @@ static __always_inline void thread_registers(machine_regs *regs)
 {
 }
 
-enum { TASK_SWITCHES = 0 };
-
-/* The probes are the process's own. */
-enum { LINKS_SHARED = 0 };
-
 /* ---- no return address is replaced: a call whose return is awaited is made by a stub */
 
 struct return_instance;

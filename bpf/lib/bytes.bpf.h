@@ -9,7 +9,7 @@
 /* ---- arrays, with their mipmap levels */
 
 /* The verifier walks each number of levels: not for each format, too. */
-VERIFIED_ONCE __u64 array_volume(const struct block *b, const struct volume *v, __u32 layers, __u32 levels)
+GLOBAL_SUBPROG __u64 array_volume(const struct block *b, const struct volume *v, __u32 layers, __u32 levels)
 {
 	return b && v ? volume_bytes(*b, *v, layers, levels) : 0;
 }

@@ -60,7 +60,7 @@ static __always_inline __u64 cuda_id(void *ctx)
 	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
 }
 
-/* A traced call.  A tool may first define the type CALL_DATA: its data of a call between entry and return. */
+/* A traced call. */
 struct call {
 	__u64 sp;		/* at its entry; 0 = the thread is in no call */
 	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
@@ -71,22 +71,13 @@ struct call {
 #endif
 };
 
-/* With --attach inject, a task's storage is in private memory, with a copy in shared memory for readers: call this after a
- * change.  The kernel has one storage. */
-#ifndef storage_show
-#define storage_show(map, task, at, size) ((void)(task))
-/* In two steps, for several parts: where that is in the copy, or NULL; and a part. */
-#define storage_shown(map, task, at) ((void)(task), NULL)
-#define storage_show_part(to, from, size) ((void)0)
-#endif
-
 /* Where the argument at this place, CALL_REGISTERS + 1 or higher, is; sp: the stack pointer at the entry. */
 static __always_inline __u64 stack_arg_at(__u64 sp, __u64 place)
 {
 	return sp + CALL_STACK + 8 * (place - CALL_REGISTERS - 1);
 }
 
-RARELY __u64 stack_arg(const struct call *call, __u64 place)
+COLD_IN_USER __u64 stack_arg(const struct call *call, __u64 place)
 {
 	return read_u64(stack_arg_at(call->sp, place));
 }

@@ -5,13 +5,14 @@
 #include "abi/call_filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
+#include "lib/hooks.bpf.h"
 #include "lib/generation.bpf.h"
 #include "lib/task.bpf.h"
 
 /* Set by the tool.  All zero, the functions below cost nothing. */
 const volatile struct filter filter SEC(".rodata.filter");
 
-APART bool task_passes(void)
+NOINLINE_IN_USER bool task_passes(void)
 {
 	if (filter.by_uid && (__u32)bpf_get_current_uid_gid() != filter.uid)
 		return false;
@@ -26,7 +27,6 @@ static __always_inline bool task_wanted(void)
 	return !(filter.by_uid || filter.cgroup || filter.by_comm) || task_passes();
 }
 
-/* A tool may first define the type THREAD_DATA: its data of a thread. */
 struct thread {
 	struct call call;	/* the outermost one that it is in */
 	__u64 program;		/* the one it runs, see processes.bpf.h; 0 = not looked up */
@@ -38,11 +38,6 @@ struct thread {
 };
 
 BPF_TASK_STORAGE(threads, struct thread)
-
-/* A tool may define it to handle a call inside the one in flight: true if it has changed the latter. */
-#ifndef CUDA_NESTED
-#define CUDA_NESTED(ctx, t, id) false
-#endif
 
 /* Call when the thread has changed its call: with --attach inject, others read a copy.  sp is set last: a reader finds a
  * complete call. */
@@ -93,14 +88,8 @@ static __always_inline struct thread *thread_known(void)
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 }
 
-/* A tool may define it to select the calls whose start matters: reading the clock is a quarter of a
- * probe's work. */
-#ifndef CUDA_TIMED
-#define CUDA_TIMED(id) true
-#endif
-
 /* Return true if the call that is entered is part of the thread's call in flight. */
-APART bool call_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+NOINLINE_IN_USER bool call_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	/* the same stack: the traced function ended with a jump to another one */
 	if (PT_REGS_SP(ctx) <= t->call.sp && is_armed(t->call.sp)) {
@@ -164,11 +153,6 @@ static __always_inline void call_left(void)
 		call_dropped(t);
 }
 
-/* With --attach inject, whether this is a return costs nothing to know. */
-#ifndef SESSION_RETURNS_CHEAP
-#define SESSION_RETURNS_CHEAP 0
-#endif
-
 /* Return true in a session program if this is the return.  The address of the probe is known at
  * both, and at an entry the thread is at it.  The signature of bpf_session_is_return() differs between
  * kernels (6.13 to 6.19 and 7.0). */
@@ -184,11 +168,6 @@ static __always_inline __u64 runtime_entered(const struct thread *t)
 
 	return id < CUDA_ID_MAX && cuda_libs[bounded(id, CUDA_ID_MAX - 1)] == CUDA_RT ? t->call.sp : 0;
 }
-
-/* A tool may define it to handle the entry of a function that destroys a stream. */
-#ifndef CUDA_STREAM_ENDS
-#define CUDA_STREAM_ENDS(ctx, t) ((void)0)
-#endif
 
 /* Call at every entry with the id of the function.  Sets *wanted if the return is needed to follow
  * devices; returns true if the function is probed only for that. */
@@ -212,28 +191,6 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 	if (device_ends(ctx, &t->device))
 		device_leave(ctx, &t->device, runtime_entered(t));
 }
-
-/* A tool that has USDT probes defines it: if the thread is at one, handles it and returns true. */
-#ifndef CUDA_USDT_ENTER
-#define CUDA_USDT_ENTER(ctx, t) false
-#endif
-
-/* A tool that follows other calls than the one in flight defines these: is the thread at the return of such a call? */
-#ifndef CUDA_BESIDE_ENDS
-#define CUDA_BESIDE_ENDS(ctx, t) false
-#define CUDA_BESIDE_LEAVE(ctx, t) ((void)0)
-#endif
-
-/* A tool that sees each entry first defines it: true if the return is wanted, whatever the function is probed for. */
-#ifndef CUDA_ENTERS
-#define CUDA_ENTERS(ctx, t) false
-#endif
-
-/* A tool that measures its overhead defines these, for the beginning and the end of each program. */
-#ifndef CUDA_HIT
-#define CUDA_HIT(t) ((void)(t))
-#define CUDA_HIT_ENDS(t) ((void)(t))
-#endif
 
 /* The same in a session program: at the return of a call that began at this link, it counts. */
 static __always_inline struct thread *thread_in_session(struct pt_regs *ctx)
@@ -277,7 +234,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 	}									\
 	return 0;								\
 }										\
-APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
+NOINLINE_IN_USER int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
 {										\
 	const __u64 sp = t->call.sp, place = t->device.place;			\
 	const __u32 on = t->device.device;					\
@@ -291,7 +248,7 @@ APART int cuda_session_enters(struct pt_regs *ctx, struct thread *t)		\
 	device_show_changed(t, place, on);					\
 	return !device && !wanted;						\
 }										\
-APART int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
+NOINLINE_IN_USER int cuda_session_leaves(struct pt_regs *ctx, struct thread *t, bool ends, bool beside)	\
 {										\
 	const __u64 place = t->device.place;					\
 	const __u32 on = t->device.device;					\

@@ -67,7 +67,7 @@ static __always_inline __u64 handles_devices(void)
 }
 
 /* Notes that the process uses this device. */
-VERIFIED_ONCE int handles_use(__u32 device)
+GLOBAL_SUBPROG int handles_use(__u32 device)
 {
 	struct device_handles *h = device ? handles_here(BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
 
@@ -88,7 +88,7 @@ static __always_inline bool handles_may_lack(const struct task_struct *task, con
 
 /* Return true if this process may.  The time first: it costs less.  Verified once, because each load of a pointer from a task
  * makes the verifier search the types of the kernel. */
-VERIFIED_ONCE int handles_late(void)
+GLOBAL_SUBPROG int handles_late(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
@@ -133,7 +133,7 @@ static __always_inline int handle_find(struct device_handles *h, __u64 handle)
 	return 0;
 }
 
-VERIFIED_ONCE int handle_known(__u64 handle)
+GLOBAL_SUBPROG int handle_known(__u64 handle)
 {
 	return handle_find(handles_here(0), handle);
 }
@@ -175,7 +175,7 @@ static __always_inline __u32 handle_place(const __u64 *set, __u64 handle)
 }
 
 /* Notes the device of a handle; 0: unknown, or the handle is destroyed. */
-VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
+GLOBAL_SUBPROG int handle_note(__u64 handle, __u32 device, __u32 primary)
 {
 	struct device_handles *h = handles_here(device ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	__u64 *set;
@@ -196,7 +196,7 @@ VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
 }
 
 /* The primary context of a device was retained or released. */
-VERIFIED_ONCE int handles_count(__u32 device, bool retained)
+GLOBAL_SUBPROG int handles_count(__u32 device, bool retained)
 {
 	struct device_handles *h = device_bit(device) ? handles_here(retained ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0) : NULL;
 	__u32 *refs;
@@ -252,7 +252,7 @@ static __always_inline __u32 device_here(struct device_thread *d)
 	return d->device;
 }
 
-VERIFIED_ONCE int device_refresh(struct device_thread *d)
+GLOBAL_SUBPROG int device_refresh(struct device_thread *d)
 {
 	__u32 here;
 
@@ -299,7 +299,7 @@ static __always_inline __u32 device_in(struct device_thread *d, __u64 stream)
 }
 
 /* The device of what is allocated from a pool; 0 if unknown. */
-VERIFIED_ONCE __u32 device_of_pool(struct device_thread *d, __u64 pool)
+GLOBAL_SUBPROG __u32 device_of_pool(struct device_thread *d, __u64 pool)
 {
 	__u32 known = handle_device(pool);
 
@@ -429,7 +429,7 @@ static __always_inline void device_switched(struct device_thread *d, const struc
 
 /* Call where one of the calls in flight has succeeded.  outer: the stack pointer at the entry of the runtime function in
  * flight, or 0. */
-VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
+GLOBAL_SUBPROG int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 {
 	const struct cuda_args *row;
 	struct device_call *c;
@@ -462,7 +462,7 @@ VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 	return 0;
 }
 
-APART bool device_call_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
+NOINLINE_IN_USER bool device_call_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
 {
 	struct device_call *c = &d->calls[cuda_libs[id] == CUDA_DRV];
 
@@ -497,7 +497,7 @@ static __always_inline bool device_ends(struct pt_regs *ctx, const struct device
 }
 
 /* Call at such a return. */
-APART void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
+NOINLINE_IN_USER void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
 {
 	bool driver = d->calls[CUDA_DRV].sp == PT_REGS_SP(ctx) - CALL_POPS;
 

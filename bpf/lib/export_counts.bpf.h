@@ -113,7 +113,7 @@ __noinline int export_report(__u64 program)
 	return 1;
 }
 
-RARELY void export_tell(const struct export_key *key)
+COLD_IN_USER void export_tell(const struct export_key *key)
 {
 	struct process *p = bpf_map_lookup_elem(&processes, &key->pid);
 
@@ -190,7 +190,7 @@ static __always_inline struct process *export_process(const struct export_key *k
 
 /* Call at the return of a call that failed.  A sticky error counts where it is first reported, because every later call
  * may report it again. */
-RARELY void export_failed(const struct export_key *key, __u64 id, int ret)
+COLD_IN_USER void export_failed(const struct export_key *key, __u64 id, int ret)
 {
 	struct process *p;
 
@@ -276,7 +276,7 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 
 /* Call when t->call, a launch, has succeeded; key is that of its count.  returns: at its return, where
  * there is room for what takes a call stack. */
-APART void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id, bool returns)
+NOINLINE_IN_USER void export_kernel(struct pt_regs *ctx, struct thread *t, const struct export_key *key, __u64 id, bool returns)
 {
 	const struct cuda_args *row = &cuda_rows[id];
 	__u64 capture = t->data.capture;

@@ -17,7 +17,7 @@ struct frames {
 	__u64 sp[FRAMES];
 };
 
-APART void frames_drop(struct frames *f, __u64 sp)
+NOINLINE_IN_USER void frames_drop(struct frames *f, __u64 sp)
 {
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < FRAMES; i++) {

@@ -10,7 +10,7 @@ BPF_HASH(link_generations, __u32, __u32, GENERATION_PROCESSES)
 /* Set by the tool at any time: how many processes are in the map. */
 volatile __u32 link_renewed SEC(".data.link_renewed");
 
-RARELY bool generation_counts(__u32 generation)
+COLD_IN_USER bool generation_counts(__u32 generation)
 {
 	__u32 pid = thread_pid();
 	const __u32 *now = bpf_map_lookup_elem(&link_generations, &pid);

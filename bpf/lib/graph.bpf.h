@@ -40,7 +40,7 @@ static __always_inline struct capture_stream capture_stream(__u64 program, __u64
 }
 
 /* Returns the capture that a stream takes part in; 0: none. */
-VERIFIED_ONCE __u64 capture_of(__u64 program, __u64 stream)
+GLOBAL_SUBPROG __u64 capture_of(__u64 program, __u64 stream)
 {
 	struct capture_stream key = capture_stream(program, stream);
 	struct capture_member *m = bpf_map_lookup_elem(&capture_streams, &key);
@@ -70,7 +70,7 @@ static __always_inline void capture_join(__u64 program, __u64 stream, __u64 id)
 }
 
 /* Where a stream has begun to capture.  Returns the id; 0 if it did before. */
-VERIFIED_ONCE __u64 capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
+GLOBAL_SUBPROG __u64 capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
 {
 	struct capture c = { .program = program, .stream = stream, .graph = graph };
 	struct launch_event e = {};
@@ -89,7 +89,7 @@ VERIFIED_ONCE __u64 capture_began(__u32 pid, __u64 program, __u64 stream, __u64 
 }
 
 /* An event is recorded in a stream that captures, or in another one. */
-VERIFIED_ONCE int capture_recorded(__u64 program, __u64 stream, __u64 event)
+GLOBAL_SUBPROG int capture_recorded(__u64 program, __u64 stream, __u64 event)
 {
 	struct capture_event key = { .program = program, .event = event };
 	struct capture_member m = { .capture = capture_of(program, stream) };
@@ -110,7 +110,7 @@ VERIFIED_ONCE int capture_recorded(__u64 program, __u64 stream, __u64 event)
 }
 
 /* A stream waits for an event. */
-VERIFIED_ONCE int capture_waited(__u64 program, __u64 stream, __u64 event)
+GLOBAL_SUBPROG int capture_waited(__u64 program, __u64 stream, __u64 event)
 {
 	struct capture_event key = { .program = program, .event = event };
 	struct capture_member *m = bpf_map_lookup_elem(&capture_events, &key);
@@ -155,7 +155,7 @@ static __always_inline void send_made(struct launch_event *e, struct launch_firs
 
 /* Where a stream was to end its capture: it has, in a graph or, if the capture had failed, in none (0).  A stream that has
  * joined cannot end it. */
-VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph, struct launch_first *first)
+GLOBAL_SUBPROG int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph, struct launch_first *first)
 {
 	__u64 id = capture_of(program, stream);
 	struct capture *c = bpf_map_lookup_elem(&captures, &id);
@@ -193,7 +193,7 @@ static __always_inline void node_submit(struct launch_node *n, __u32 what)
 }
 
 /* A launch on a stream that captures; key is what it would count as. */
-VERIFIED_ONCE int graph_captured(const struct launch_key *key, const struct shape *shape, __u64 capture)
+GLOBAL_SUBPROG int graph_captured(const struct launch_key *key, const struct shape *shape, __u64 capture)
 {
 	struct launch_node *n;
 
@@ -236,7 +236,7 @@ struct captured {
 	__u32 device;		/* of memory; 0: not known */
 };
 
-VERIFIED_ONCE int graph_captured_call(const struct captured *c)
+GLOBAL_SUBPROG int graph_captured_call(const struct captured *c)
 {
 	struct launch_node *n;
 
@@ -391,7 +391,7 @@ static __always_inline __u64 node_parameters(const struct call *call, const stru
 }
 
 /* At the entry. */
-VERIFIED_ONCE int graph_enter(struct graph_call *c, const struct call *call, __u64 id)
+GLOBAL_SUBPROG int graph_enter(struct graph_call *c, const struct call *call, __u64 id)
 {
 	const struct cuda_args *row;
 	bool driver;
@@ -423,7 +423,7 @@ VERIFIED_ONCE int graph_enter(struct graph_call *c, const struct call *call, __u
 /* The functions below are called beside each other, not one from another: each has a record on the stack, of which the verifier
  * adds up those of nested calls. */
 
-VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, __u64 program)
+GLOBAL_SUBPROG int graph_node(const struct graph_call *c, __u64 node, __u32 pid, __u64 program)
 {
 	struct launch_node *n;
 	__u32 generation;
@@ -452,7 +452,7 @@ VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, 
 }
 
 /* What is done to an executable graph begins a new generation of its launches.  out: the graph that was made, or 0. */
-VERIFIED_ONCE int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program, struct launch_first *first)
+GLOBAL_SUBPROG int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program, struct launch_first *first)
 {
 	struct launch_event e = {};
 	__u64 exec;

@@ -60,7 +60,7 @@ static __always_inline void calls_dropped(struct thread *t)
 	kernel_calls_dropped(&t->data.kernels);
 }
 
-RARELY __u64 capture_find(struct thread *t, __u64 id)
+COLD_IN_USER __u64 capture_find(struct thread *t, __u64 id)
 {
 	bool first;
 

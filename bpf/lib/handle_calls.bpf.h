@@ -45,7 +45,7 @@ static __always_inline __u64 elf_size(__u64 image)
 }
 
 /* The size of an image, if it is of a form that has one: PTX has none. */
-VERIFIED_ONCE __u64 image_size(__u64 image)
+GLOBAL_SUBPROG __u64 image_size(__u64 image)
 {
 	struct fatbin_wrapper wrapper;
 	struct fatbin head;

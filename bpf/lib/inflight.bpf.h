@@ -80,8 +80,6 @@ static __always_inline bool inflight_outermost(const struct thread *t, struct in
 	return to->stack.from;
 }
 
-/* A tool may define it, if it keeps calls elsewhere, selects some, or has their devices: fills in id, start, stack.from,
- * device, peer and memory; false if the thread is in no call. */
 #ifndef INFLIGHT_TAKE
 #define INFLIGHT_TAKE inflight_take
 static __always_inline bool inflight_take(const struct task_struct *task, const struct thread *t,

@@ -27,7 +27,7 @@ enum { MAX_ATTRIBUTES = 8 };
 
 /* Return true if a launch with this configuration is cooperative.  cudaLaunchAttribute and
  * CUlaunchAttribute are 72 bytes each: an id, 2 for cooperative, and the value 8 bytes on. */
-VERIFIED_ONCE int is_cooperative(__u64 config)
+GLOBAL_SUBPROG int is_cooperative(__u64 config)
 {
 	struct { __u64 attributes; __u32 n; } list = {};
 

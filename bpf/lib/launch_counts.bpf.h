@@ -40,7 +40,7 @@ static __always_inline void count_unreported(const struct launch_key *key)
 }
 
 /* Adds a key and reports it; 0 if it exists, or if there are too many. */
-VERIFIED_ONCE int count_new(struct launch_first *first, const struct launch_key *key, int driver,
+GLOBAL_SUBPROG int count_new(struct launch_first *first, const struct launch_key *key, int driver,
 			 long stack)
 {
 	struct launch_count none = { .driver = driver };

@@ -3,7 +3,7 @@
 #define LIB_LAUNCH_DEVICE_BPF_H
 #include "lib/cuda.bpf.h"
 
-APART __u32 launch_device_of_stream(struct thread *t, const struct cuda_args *row)
+NOINLINE_IN_USER __u32 launch_device_of_stream(struct thread *t, const struct cuda_args *row)
 {
 	__u64 stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + CUDA_CONFIG_STREAM) :
 		       cuda_arg(&t->call, row->stream);

@@ -66,7 +66,7 @@ static __always_inline void send_event(struct launch_event *e, __u32 pid, __u64 
 }
 
 /* Such a record does not fit the caller's stack. */
-VERIFIED_ONCE int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
+GLOBAL_SUBPROG int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
 {
 	struct launch_event e = { .subject = subject, .object = object };
 
@@ -79,7 +79,7 @@ struct name_part { __u64 words[LAUNCH_NAME / 8]; };
 struct name_parts { struct name_part parts[LAUNCH_LONG_NAME / LAUNCH_NAME]; };
 
 /* The hash with the first n bytes of a part.  A function of its own: the verifier follows each turn of a loop. */
-VERIFIED_ONCE __u64 name_part_hash(const struct name_part *part, __u64 hash, __u64 n)
+GLOBAL_SUBPROG __u64 name_part_hash(const struct name_part *part, __u64 hash, __u64 n)
 {
 	if (!part)
 		return 0;
@@ -95,7 +95,7 @@ VERIFIED_ONCE __u64 name_part_hash(const struct name_part *part, __u64 hash, __u
 }
 
 /* The same of a long name. */
-VERIFIED_ONCE __u64 name_parts_hash(const struct name_parts *name, __u64 n)
+GLOBAL_SUBPROG __u64 name_parts_hash(const struct name_parts *name, __u64 n)
 {
 	__u64 hash = n;
 
@@ -121,7 +121,7 @@ struct name_sent {
 	bool asked;		/* the call returns the name of its argument, and creates nothing */
 };
 
-VERIFIED_ONCE __u32 name_generation(const struct name_sent *s, __u64 meaning)
+GLOBAL_SUBPROG __u32 name_generation(const struct name_sent *s, __u64 meaning)
 {
 	if (!s)
 		return 0;
@@ -164,7 +164,7 @@ static __always_inline bool send_name(__u32 pid, const struct name_sent *s, cons
 	return true;
 }
 
-VERIFIED_ONCE int send_any_name(const struct name_sent *s, __u32 pid)
+GLOBAL_SUBPROG int send_any_name(const struct name_sent *s, __u32 pid)
 {
 	if (!s)
 		return 0;
@@ -174,7 +174,7 @@ VERIFIED_ONCE int send_any_name(const struct name_sent *s, __u32 pid)
 }
 
 /* Without the name, which the program keeps as long as the kernel. */
-VERIFIED_ONCE int send_registered(const struct name_sent *s, __u32 pid)
+GLOBAL_SUBPROG int send_registered(const struct name_sent *s, __u32 pid)
 {
 	struct launch_event e = {};
 
@@ -224,7 +224,7 @@ static __always_inline bool name_enter(const struct call *call, const struct cud
 	return true;
 }
 
-VERIFIED_ONCE int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
+GLOBAL_SUBPROG int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
 {
 	struct launch_event e = { .subject = owner, .time = time };
 
@@ -233,7 +233,7 @@ VERIFIED_ONCE int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 progra
 }
 
 /* out is the same as subject from now on: a function of a kernel, a handle of a stub. */
-VERIFIED_ONCE int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
+GLOBAL_SUBPROG int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
 {
 	struct launch_event e = { .subject = out };
 	__u64 meaning;

@@ -35,7 +35,7 @@ static __always_inline __u64 *launched_set(struct launched *l, __u64 func)
 }
 
 /* func: as passed to the launch. */
-VERIFIED_ONCE int launched_has(__u64 func)
+GLOBAL_SUBPROG int launched_has(__u64 func)
 {
 	struct launched *l = launched_here();
 	__u64 *set;
@@ -49,7 +49,7 @@ VERIFIED_ONCE int launched_has(__u64 func)
 	return 0;
 }
 
-VERIFIED_ONCE int launched_add(__u64 func)
+GLOBAL_SUBPROG int launched_add(__u64 func)
 {
 	struct launched *l = launched_here();
 	__u32 at = bpf_get_prandom_u32() % LAUNCHED_WAYS;

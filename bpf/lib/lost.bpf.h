@@ -17,7 +17,7 @@ struct {
 } lost_by SEC(".maps");
 
 /* Losses are rare: their cost does not matter. */
-VERIFIED_ONCE int lose_some(__u32 why, __u64 n)
+GLOBAL_SUBPROG int lose_some(__u32 why, __u64 n)
 {
 	struct lost_key key = { .pid = thread_pid(), .why = why };
 	struct lost_count *c = bpf_map_lookup_elem(&lost_by, &key), none = {};

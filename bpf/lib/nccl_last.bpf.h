@@ -45,7 +45,7 @@ static __always_inline void nccl_last_replace(void *map, const void *key, const 
 
 /* An operation is enqueued there.  Returns true if it is the first one.  The key is copied, here and below: a map takes no
  * argument of a global function (Linux 6.1). */
-VERIFIED_ONCE int nccl_last_note(const struct nccl_last_key *where, const struct nccl_last *op)
+GLOBAL_SUBPROG int nccl_last_note(const struct nccl_last_key *where, const struct nccl_last *op)
 {
 	struct nccl_last_of v = {}, *old;
 	struct nccl_last_key key;
@@ -75,7 +75,7 @@ VERIFIED_ONCE int nccl_last_note(const struct nccl_last_key *where, const struct
 }
 
 /* Sets what is there; start is 0 if there is nothing, or if it is not known whether it is the last one. */
-VERIFIED_ONCE int nccl_last_find(const struct nccl_last_key *where, struct nccl_last *to)
+GLOBAL_SUBPROG int nccl_last_find(const struct nccl_last_key *where, struct nccl_last *to)
 {
 	struct nccl_last_of *found, *unknown = NULL;
 	struct nccl_last_key key;
@@ -107,7 +107,7 @@ static __always_inline void nccl_last_of_event(__u64 program, __u64 event, struc
 }
 
 /* An event is recorded in a stream.  One that is captured is not. */
-VERIFIED_ONCE int nccl_last_recorded(__u64 program, __u64 stream, __u64 event, __u32 device)
+GLOBAL_SUBPROG int nccl_last_recorded(__u64 program, __u64 stream, __u64 event, __u32 device)
 {
 	struct nccl_last_key from = nccl_last_key(program, stream, device);
 	struct nccl_mark_key key = { .program = program, .event = event };
@@ -129,7 +129,7 @@ VERIFIED_ONCE int nccl_last_recorded(__u64 program, __u64 stream, __u64 event, _
 }
 
 /* A stream waits for an event. */
-VERIFIED_ONCE int nccl_last_awaited(__u64 program, __u64 stream, __u64 event, __u32 device)
+GLOBAL_SUBPROG int nccl_last_awaited(__u64 program, __u64 stream, __u64 event, __u32 device)
 {
 	struct nccl_last_key key = nccl_last_key(program, stream, device);
 	struct nccl_last op;

@@ -22,7 +22,7 @@ BPF_HASH(launch_gates, __u32, __u8, OVERHEAD_OWN)
 volatile struct launch_gate launch_gate SEC(".data.launch_gate");
 
 /* As launch_link_counts(), by the gate of the process; own: the link is its own. */
-RARELY bool launch_gate_counts(bool own, bool returns)
+COLD_IN_USER bool launch_gate_counts(bool own, bool returns)
 {
 	__u32 pid = thread_pid(), how;
 	const __u8 *gate = bpf_map_lookup_elem(&launch_gates, &pid);
@@ -53,7 +53,7 @@ struct overhead_thread {
 enum { OVERHEAD_RUN_NS = 100000 };
 
 /* Counts the hits of a thread up to the one that began then. */
-VERIFIED_ONCE int overhead_count(__u64 began, __u32 entries)
+GLOBAL_SUBPROG int overhead_count(__u64 began, __u32 entries)
 {
 	__u64 ns = bpf_ktime_get_ns() - began;
 	__u32 pid = thread_pid();

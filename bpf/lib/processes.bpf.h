@@ -29,7 +29,7 @@ static __always_inline void process_drop(__u32 pid, __u32 share)
 }
 
 /* The program that a process runs, whose fork, exec and exit are reported from now on.  0: too many. */
-VERIFIED_ONCE __u64 process_program(__u32 pid)
+GLOBAL_SUBPROG __u64 process_program(__u32 pid)
 {
 	struct process *known = bpf_map_lookup_elem(&processes, &pid);
 	__u64 now;

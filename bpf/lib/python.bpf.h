@@ -164,7 +164,7 @@ static __always_inline void python_send(const struct python_process *p, struct p
 }
 
 /* Numbers and sends the code object t->key, which is in t->code. */
-VERIFIED_ONCE int python_code_new(const struct python_process *p, struct python_thread *t)
+GLOBAL_SUBPROG int python_code_new(const struct python_process *p, struct python_thread *t)
 {
 	__u64 size;
 
@@ -356,7 +356,7 @@ static __always_inline __u32 python_unit(const struct python_process *p, struct 
 
 /* Reads the frame at t->next, and sets that to the one that called it.  Returns the frame, a note, or
  * PYTHON_SHIM. */
-VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_thread *t)
+GLOBAL_SUBPROG __u64 python_frame(const struct python_process *p, struct python_thread *t)
 {
 	const python_bytes *frame;
 	__u32 unit, number;
@@ -384,7 +384,7 @@ VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_t
 
 /* Adds the next frames of a thread state: state at first, then 0; ends: these are the last ones.  A frame is added after the next
  * one is read: from 3.12 on a frame of the interpreter follows the outermost one of a C function. */
-VERIFIED_ONCE int python_walk_near(const struct python_process *p, struct python_thread *t, struct python_frames *to, __u64 state,
+GLOBAL_SUBPROG int python_walk_near(const struct python_process *p, struct python_thread *t, struct python_frames *to, __u64 state,
 				   bool ends)
 {
 	__u64 frame;
@@ -442,7 +442,7 @@ BPF_HASH(python_processes, __u32, struct python_process, 16384)
 BPF_TASK_STORAGE(python_threads, struct python_thread)
 
 /* The calling thread's state among the next ones, from t->next on; 0 if it is not there. */
-VERIFIED_ONCE __u64 python_state_near(const struct python_process *p, struct python_thread *t)
+GLOBAL_SUBPROG __u64 python_state_near(const struct python_process *p, struct python_thread *t)
 {
 	__u64 state;
 
@@ -468,7 +468,7 @@ VERIFIED_ONCE __u64 python_state_near(const struct python_process *p, struct pyt
 
 /* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
  * still be examined. */
-VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
+GLOBAL_SUBPROG __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
 {
 	__u64 state = 0;
 
@@ -543,7 +543,7 @@ static __noinline const struct python_process *python_here(void)
 
 /* Returns how many it has set: at most STACK_PYTHON, and a note.  None if user space has not found Python in the process.
  * flags: of bpf_task_storage_get(); 0 where nothing may be allocated. */
-VERIFIED_ONCE __u32 python_all(struct python_frames *to, __u64 flags)
+GLOBAL_SUBPROG __u32 python_all(struct python_frames *to, __u64 flags)
 {
 	const struct python_process *p = python_here();
 	struct python_thread *t;

@@ -47,7 +47,7 @@ static __always_inline void records_forget_read(struct records_share *s, __u64 m
 
 /* Call while the buffer is tight: charges the record.  Returns true if it is more than the user's
  * share. */
-VERIFIED_ONCE int records_beyond(__u64 size)
+GLOBAL_SUBPROG int records_beyond(__u64 size)
 {
 	__u64 made = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), unread = made - read;

@@ -11,7 +11,7 @@
 static __u64 share_users[SHARES_USERS];
 
 /* The number of the calling thread's user. */
-VERIFIED_ONCE __u32 share_number(void)
+GLOBAL_SUBPROG __u32 share_number(void)
 {
 	__u64 user = share_user() + 1ull, old;
 	__u32 at = user * 0x9e3779b97f4a7c15 >> 32;

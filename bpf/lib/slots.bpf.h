@@ -13,18 +13,6 @@ static __always_inline void *slot_here(void *array, __u32 at, __u32 n)
 	return bpf_map_lookup_elem(array, &at);
 }
 
-/* With --attach inject, threads on other CPUs have the same elements. */
-#ifndef slot_state
-#define slot_state(s) ((s)->state)
-#endif
-
-/* With --attach inject, this lane may be only this thread's.  Then its counts need no atomic operations, if user space clears them
- * only after bmaps_settle(), or once nothing is counted under their key any more. */
-#ifndef slot_is_own
-#define slot_is_own() false
-#define slot_add_own(at, n) ((void)(n))
-#endif
-
 /* Adds to a count; own: slot_is_own(), and it is in an element of an array here. */
 static __always_inline void slot_add(bool own, __u64 *at, __u64 n)
 {

@@ -6,7 +6,7 @@
 #include "lib/unwind.bpf.h"
 
 /* Values from the stack must not look like frames of another kind. */
-VERIFIED_ONCE int stack_mask(union stack_buffer *stack, __u32 n)
+GLOBAL_SUBPROG int stack_mask(union stack_buffer *stack, __u32 n)
 {
 	if (!stack)
 		return 0;
@@ -88,7 +88,7 @@ static __always_inline __u32 stack_take_user(void *ctx, const machine_regs *regs
 }
 
 /* Hashes n frames; not 0. */
-VERIFIED_ONCE __u64 stack_hash(const union stack_buffer *stack, __u32 n)
+GLOBAL_SUBPROG __u64 stack_hash(const union stack_buffer *stack, __u32 n)
 {
 	__u64 h = 0xcbf29ce484222325;
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The kernel's data about tasks.  With --attach inject the programs run in the traced process (agent/bpf), where other
- * code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
+ * code has the same functions. */
 #ifndef LIB_TASK_BPF_H
 #define LIB_TASK_BPF_H
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include "abi/stack_unwind.h"
+#include "lib/backend.bpf.h"
 #include "machine/regs.bpf.h"
-
-/* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
- * return a number, and check its pointers for NULL, which no caller passes. */
-#define VERIFIED_ONCE __noinline
 
 #ifndef __bpf__
 #include "agent/bpf/task_user.h"
@@ -244,9 +241,6 @@ static __always_inline void thread_registers(machine_regs *regs)
 	bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 
-/* Only a program at tp_btf/sched_switch, which sees the switches of CPUs, needs task_ran(). */
-enum { TASK_SWITCHES = 1 };
-
 /* The map python_processes has the processes that run Python. */
 struct python_process;
 enum { PROCESS_PYTHON = 0 };
@@ -255,9 +249,6 @@ static __always_inline const struct python_process *process_python(void)
 {
 	return NULL;
 }
-
-/* One link may be in all processes: see lib/watched.bpf.h. */
-enum { LINKS_SHARED = 1 };
 
 /* ---- return addresses that the kernel has replaced on the user's stack, to see functions return */
 
@@ -280,7 +271,7 @@ static __always_inline struct return_instance *returns_first(void)
 
 enum { RETURNS_MAX = 64 };
 
-VERIFIED_ONCE __u64 return_address_saved(__u64 at, __u64 pc)
+GLOBAL_SUBPROG __u64 return_address_saved(__u64 at, __u64 pc)
 {
 	struct return_instance *r = returns_first();
 
@@ -356,13 +347,6 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
 #endif
 
 #include "machine/returns.bpf.h"
-
-/* A function that few calls need: with --attach inject the others then have fewer registers to save, and read less code.  APART: the
- * same for a function that many calls need. */
-#ifndef RARELY
-#define RARELY static __always_inline
-#define APART static __always_inline
-#endif
 
 /* Maps, by the names that BCC has for them. */
 #define BPF_HASH(name, key_type, value_type, n)					\

@@ -158,7 +158,7 @@ static __always_inline void unwind_pages_until_gap(struct unwind_pages *p, __u32
 }
 
 /* Fills in p for p->sp: at most most pages that are present, 1 to UNWIND_PAGES_COPIED.  That of sp counts as present. */
-VERIFIED_ONCE int unwind_look(struct unwind_pages *p, __u32 most)
+GLOBAL_SUBPROG int unwind_look(struct unwind_pages *p, __u32 most)
 {
 	__u64 end;
 
@@ -215,7 +215,7 @@ static __always_inline __u64 unwind_cfa_of(const struct unwind_frame *f, __u64 r
 
 /* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_BY_SP and UNWIND_BY_FP if the
  * stack cannot be read. */
-VERIFIED_ONCE int unwind_step(struct unwind_frame *f, union stack_buffer *b)
+GLOBAL_SUBPROG int unwind_step(struct unwind_frame *f, union stack_buffer *b)
 {
 	__u64 rule, cfa;
 	__u32 kind;
@@ -247,7 +247,7 @@ static __always_inline void unwind_begin(struct unwind_start *s, const machine_r
 }
 
 /* The lowest bit that is set in mask, which is not 0.  Compilers may make a table of __builtin_ctzll(). */
-VERIFIED_ONCE int unwind_lowest(__u64 mask)
+GLOBAL_SUBPROG int unwind_lowest(__u64 mask)
 {
 	int n = 0;
 
@@ -306,7 +306,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 }
 
 /* Sends a copy of the stack.  Returns its number, or 0 if there is no room. */
-VERIFIED_ONCE __u64 unwind_copy(const struct unwind_start *s)
+GLOBAL_SUBPROG __u64 unwind_copy(const struct unwind_start *s)
 {
 	struct unwind_pages p = {};
 
@@ -355,7 +355,7 @@ static __always_inline bool go_read(const struct unwind_process *p, struct unwin
 }
 
 /* Goes to the next frame; returns its address, 0 at the end. */
-VERIFIED_ONCE __u64 go_next(struct unwind_go *go)
+GLOBAL_SUBPROG __u64 go_next(struct unwind_go *go)
 {
 	__u64 frame[2];
 
@@ -384,7 +384,7 @@ static __always_inline __u64 go_first(const struct unwind_process *p, struct unw
 }
 
 /* Adds the frames of the goroutine that called C to n others, by frame pointers, or a note.  Returns how many there are then. */
-VERIFIED_ONCE int unwind_goroutine(const struct unwind_process *p, union stack_buffer *to, __u32 n)
+GLOBAL_SUBPROG int unwind_goroutine(const struct unwind_process *p, union stack_buffer *to, __u32 n)
 {
 	struct unwind_go go = {};
 	__u64 pc;
@@ -419,7 +419,7 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 
 /* Adds the note of the end of a walk behind n frames.  A function of its own: the verifier follows the walk from each of its
  * ends. */
-VERIFIED_ONCE int unwind_ended(union stack_buffer *to, const struct unwind_frame *f, __u32 n, int end)
+GLOBAL_SUBPROG int unwind_ended(union stack_buffer *to, const struct unwind_frame *f, __u32 n, int end)
 {
 	if (!to || !f)
 		return 0;
@@ -428,7 +428,7 @@ VERIFIED_ONCE int unwind_ended(union stack_buffer *to, const struct unwind_frame
 }
 
 /* The end of a walk that found n frames: copies the stack, or follows the goroutine that called C. */
-VERIFIED_ONCE int unwind_beyond(const struct unwind_start *s, union stack_buffer *to, __u32 n, bool go)
+GLOBAL_SUBPROG int unwind_beyond(const struct unwind_start *s, union stack_buffer *to, __u32 n, bool go)
 {
 	const struct unwind_frame none = { 0 };
 	__u32 pid = thread_pid(), all;
@@ -451,7 +451,7 @@ VERIFIED_ONCE int unwind_beyond(const struct unwind_start *s, union stack_buffer
 
 enum { UNWOUND_GO = 1 << 16, UNWOUND_COPY = 1 << 17 };	/* flags beside the number of frames: unwind_beyond() is to go on */
 
-VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, union stack_buffer *to)
+GLOBAL_SUBPROG int unwind_walk(const struct unwind_start *s, union stack_buffer *to)
 {
 	struct unwind_process *p;
 	struct unwind_frame f;

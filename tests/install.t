@@ -182,8 +182,9 @@ it "a changed BPF header rebuilds the BPF programs and the tools"
 touch "$src/bpf/lib/cuda.bpf.h"
 there -n all
 for t in $tools; do
-	grep -q "$t\.skel\.h" "tools/$t.c" || continue
-	grep -q "gen skeleton $out/$t.bpf.o" "$tmp/out" || no "no new skeleton of $t"
+	object=$(sed -n 's|^#include "\(.*\)\.skel\.h"$|\1|p' "tools/$t.c")
+	[ "$object" ] || continue
+	grep -q "gen skeleton $out/$object.bpf.o" "$tmp/out" || no "no new skeleton of $t"
 	grep -q -- "-c tools/$t.c" "$tmp/out" || no "$t is not compiled"
 done
 

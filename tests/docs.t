@@ -165,10 +165,12 @@ comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 
 # keys PAGE: the JSON keys that its FIELDS explain.  schema TOOL: the keys that the tool prints
 keys() { sed -nE '/^\.Sh FIELDS/,/^\.Sh/s/^\.(It )?Va //p' "$1" | tr -s ' ,:.' '\n' | grep . | sort -u; }
-schema() {
-	jq -r --arg t "$1" '."$defs" as $d | ($d[$t].anyOf[]?."$ref" | sub(".*/"; "")), "frame", "process" | $d[.].properties | keys[]' \
-		"$O/json-schema.json" | sort -u
-}
+# shellcheck disable=SC2016 # of jq
+jq -r '."$defs" as $d | ($d | keys[]) as $t | ($d[$t].anyOf[]?."$ref" | sub(".*/"; "")) as $kind | $d[$kind].properties |
+	(keys[] | "key \($t) \(.)"), (.type.enum[] | "type \($t) \($kind) \(.)")' "$O/json-schema.json" >"$tmp/schema"
+# shellcheck disable=SC2016 # of jq
+jq -r '."$defs" | .frame, .process | .properties | keys[]' "$O/json-schema.json" >"$tmp/parts"
+schema() { sed -n "s/^key $1 //p" "$tmp/schema" | sort -u - "$tmp/parts"; }
 
 it "each JSON key of a manual page is in the schema, and that of a tool's own is not in the common part, too"
 keys "$common" >"$tmp/common"
@@ -186,17 +188,11 @@ types() {
 		on && sub(/^\.Li /, "") { gsub(/[^a-z_]+/, "\n"); print }
 		on && /^\.P[ap]/ { exit }' "$1" | grep . | sort -u
 }
-types_of() {
-	jq -r --arg t "$1" '."$defs" as $d | $d[$t].anyOf[]?."$ref" | sub(".*/"; "") | select('"$2"') | $d[.].properties.type.enum[]' \
-		"$O/json-schema.json" | sort -u
-}
 own_types() {
-	# shellcheck disable=SC2016 # of jq
-	types_of "$1" 'startswith($t + ".")'
+	sed -n "s/^type $1 $1\\.[^ ]* //p" "$tmp/schema" | sort -u
 	! inside "$1" || echo images
 }
-# shellcheck disable=SC2016 # of jq
-common_types() { types_of "$1" 'startswith($t + ".") or . == "images" | not'; }
+common_types() { sed -n "/^type $1 $1\\./d; / images /d; s/^type $1 .* //p" "$tmp/schema" | sort -u; }
 
 it "each manual page names the types of JSON objects that the tool prints, and the schema; the common page, those of all"
 types "$common" >"$tmp/common"

@@ -87,10 +87,17 @@ grep -vE ' (\w+\.def|\w+\.ptx\.h|\w+\.pb-c\.h|revision\.h)$' "$tmp/includes" | a
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
 
 it "each header has the include guard of its name: ROOM_X_H, elsewhere FOLDER_X_H"
-find common tools agent bpf gpu arch tests examples -name '*.h' ! -path 'tests/data/*' | while read -r h; do
-	want=$(echo "$h" | sed -E 's/^(common|tools|bpf|gpu|arch\/[^/]*)\///' | tr 'a-z./-' 'A-Z___')
-	[ "$(grep -m 2 -E '^# *(ifndef|define) ' "$h" | tr '\n' ' ')" = "#ifndef $want #define $want " ] || echo "$h: not $want"
-done >"$tmp/out"
+find common tools agent bpf gpu arch tests examples -name '*.h' ! -path 'tests/data/*' -exec awk '
+	FNR == 1 {
+		n = 0
+		guard = FILENAME
+		sub(/^(common|tools|bpf|gpu|arch\/[^\/]*)\//, "", guard)
+		gsub(/[.\/-]/, "_", guard)
+		wrong[FILENAME] = guard = toupper(guard)
+	}
+	/^# *(ifndef|define) / && ++n == 1 { first = $0 }
+	n == 2 && first == "#ifndef " guard && $0 == "#define " guard { delete wrong[FILENAME]; n++ }
+	END { for (h in wrong) print h ": not " wrong[h] }' {} + >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "no two headers have one name, but those of each machine"

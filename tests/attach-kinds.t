@@ -159,9 +159,7 @@ END
 for kind in $command_kinds; do
 	it "--attach $kind: a call left by longjmp is said, and hides none of the later ones"
 	run env SIM_LATENCY_US=cudaMalloc=200000 cudamallocsnoop --layer runtime --attach "$kind" -jc "$bin/jump 5 3"
-	json 3 '.func == "cudaMalloc" and .size == 64'
-	json 0 '.size == 4096'
-	json 1 '.lost == 5'
+	json 3 '.func == "cudaMalloc" and .size == 64' 0 '.size == 4096' 1 '.lost == 5'
 	says '5 calls never returned (longjmp'
 done
 

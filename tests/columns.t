@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # Which columns a line has, and what stands in them: processes, threads, layers, containers, times and colors.
+light
 
 # heads: the heads of the text, each ended by /
 heads() { grep 'CALL$' "$tmp/out" | tr -s ' ' | tr '\n' /; }
@@ -134,11 +135,10 @@ equal "$(cat "$tmp/kept")" kept
 while IFS='|' read -r t one other filter n m line; do
 	it "$t -P has each process apart, and they add up"
 	replayed "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
-	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n" \
-		1 "($filter) == $m"
+	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n" 1 "($filter) == $m"
 	equal "$(jq "$filter as \$n | .pid" "$tmp/out" | sort -u | wc -l)" 2
 	sum $((n + m)) "$filter"
-	run "$t" -Pc "$bin/mem rename 'a(b)' $one"
+	run "$t" --attach session -Pc "$bin/mem rename 'a(b)' $one"
 	lines 1 "$line"
 done <<'END'
 cudamemcpysize|copy 23 4096 h2d|copy 7 100 h2d|.count|23|7|^pid [0-9]+ \(a\(b\)\), HtoD, synchronous; 

@@ -66,9 +66,9 @@ for kind in $kinds ${LONG:+perf}; do
 		echo >&5
 		until_true was_ready one 2
 		stop
-		json 23 ".pid == $first and .func == \"cudaMalloc\""
-		json 7 ".pid == $first and .func == \"cudaFree\""
-		json 30 true
+		json 23 ".pid == $first and .func == \"cudaMalloc\"" \
+			7 ".pid == $first and .func == \"cudaFree\"" \
+			30 true
 		silent
 		exec 5>&- 6>&-
 	fi
@@ -83,9 +83,8 @@ for kind in $kinds ${LONG:+perf}; do
 		until_true was_ready one 2
 		until_true was_ready other 2
 		stop
-		json 23 ".pid == $first and .func == \"cudaMalloc\""
-		json 30 ".pid == $first"
-		json 11 ".pid == $inner"
+		json 23 ".pid == $first and .func == \"cudaMalloc\"" 30 ".pid == $first" \
+			11 ".pid == $inner"
 		silent_of $first $inner
 		exec 5>&- 6>&-
 	fi
@@ -110,8 +109,7 @@ if contains "a library that is copied up while it is probed is probed on"; then
 	echo >&5
 	until_true was_ready one 2
 	stop
-	json 30 '.layer == "runtime"'
-	json 30 true
+	json 30 '.layer == "runtime"' 30 true
 	exec 5>&-
 fi
 
@@ -123,8 +121,7 @@ if contains "a library that was copied up after it was mapped: said, and the cal
 	until_true was_ready one 2
 	stop
 	says "libcudart.so.13 was modified on its overlay file system after process $inner mapped it: calls to it are missed until the program is restarted"
-	json 23 '.func == "cuMemAlloc_v2"'
-	json 30 true
+	json 23 '.func == "cuMemAlloc_v2"' 30 true
 	exec 5>&-
 fi
 
@@ -191,8 +188,7 @@ for link in absolute relative; do
 	until_true grep -qc "\"pid\":$traced,.*cudaFree" "$tmp/out"
 	in_memory $sleeper "$tmp/innocent.so" 0 || no "$found breakpoints in the host's file"
 	stop
-	json 23 ".pid == $traced and .func == \"cudaMalloc\""
-	json 30 ".pid == $traced"
+	json 23 ".pid == $traced and .func == \"cudaMalloc\"" 30 ".pid == $traced"
 done
 
 it "a FIFO that takes a library's name keeps nobody waiting"
@@ -206,8 +202,7 @@ done
 tool cudamallocsnoop -jkp "$pid"
 go
 wait "$tracer"
-json 23 '.func == "cudaMalloc" and .stack[0].sym == "do_malloc"'
-json 30 true
+json 23 '.func == "cudaMalloc" and .stack[0].sym == "do_malloc"' 30 true
 
 # ---- Files without a name, and without sections
 
@@ -233,7 +228,7 @@ int main(int argc, char **argv)	/* NAME FILE COMMAND... */
 }
 END
 # names that no other process has
-for name_of in libcudart.so.13.$$ x$$; do
+for name_of in libcudart.so.13.$$ ${LONG:+x$$}; do
 	it "a library inside a memfd with the name ${name_of%"$$"}"
 	set -- "$tmp/memfd" "$name_of" "$lib/libcudart.so.13" env LD_LIBRARY_PATH="$lib" "$bin/mem"
 	program "$@" malloc 1 64 wait malloc 23 4096 free 7
@@ -246,12 +241,9 @@ for name_of in libcudart.so.13.$$ x$$; do
 	tool cudamallocsnoop -jp "$pid"
 	go
 	wait "$tracer"
-	json 23 '.func == "cudaMalloc" and .size == 4096'
-	json 30 '.layer == "runtime"'
-	json 30 true
+	json 23 '.func == "cudaMalloc" and .size == 4096' 30 '.layer == "runtime"' 30 true
 	run cudamallocsnoop -jc "$* malloc 23 4096 free 7"
-	json 30 '.layer == "runtime"'
-	json 30 true
+	json 30 '.layer == "runtime"' 30 true
 done
 
 # bare FILE: without section headers (their place, number and names in the ELF header)
@@ -266,19 +258,15 @@ cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/bare"
 bare "$tmp/bare/libcudart.so.13"
 bare "$tmp/bare/libcuda.so.1"
 run cudamallocsnoop -jc "env LD_LIBRARY_PATH=$tmp/bare $bin/mem malloc 23 4096 free 7"
-json 23 '.func == "cudaMalloc" and .size == 4096'
-json 30 '.layer == "runtime"'
-json 30 true
+json 23 '.func == "cudaMalloc" and .size == 4096' 30 '.layer == "runtime"' 30 true
 run cudamallocsnoop --layer driver -jc "env LD_LIBRARY_PATH=$tmp/bare $bin/mem malloc 23 4096 free 7"
-json 30 '.layer == "driver"'
-json 30 true
+json 30 '.layer == "driver"' 30 true
 
 it "a program without section headers, the runtime in it: its calls are seen in the driver"
 cp "$bin/mem-static" "$tmp/bare"
 bare "$tmp/bare/mem-static"
 run cudamallocsnoop -jc "env LD_LIBRARY_PATH=$lib $tmp/bare/mem-static malloc 23 4096 free 7"
-json 23 '.func == "cuMemAlloc_v2"'
-json 30 true
+json 23 '.func == "cuMemAlloc_v2"' 30 true
 
 # ---- Numbers of processes
 
@@ -304,8 +292,7 @@ if unshare -U -r -p -f unshare -p -f true 2>/dev/null; then
 	tool cudamallocsnoop -jp "$mem"
 	go
 	wait "$tracer"
-	json 30 ".pid == $mem"
-	json 30 true
+	json 30 ".pid == $mem" 30 true
 else
 	skip 'no namespaces can be made here'
 fi

@@ -11,20 +11,20 @@ lanes=$bin/lanes
 
 it "accesses to allocations are inside, also to those made after the module was loaded"
 on -- "$lanes" copy 7 13 96 3 copy 5 3 32 1 spin 2 3 64 7 leave 1 2 96
-json 1 '.kernel == "copy" and .kind == "load" and .checked == 288 and .outside == 0 and .line == 11'
-json 1 '.kernel == "copy" and .kind == "store" and .checked == 288 and .outside == 0'
-json 0 '.outside > 0'
-json 0 '.type == "access"'
+json 1 '.kernel == "copy" and .kind == "load" and .checked == 288 and .outside == 0 and .line == 11' \
+	1 '.kernel == "copy" and .kind == "store" and .checked == 288 and .outside == 0' \
+	0 '.outside > 0' \
+	0 '.type == "access"'
 
 it "each lane that is behind the end of an allocation is counted, and the allocation named"
 on -- "$lanes" over 7 13 96 37
-json 1 '.kernel == "copy" and .kind == "load" and .checked == 273 and .outside == 7 * 37 and .line == 11'
-json 1 '.kernel == "copy" and .kind == "store" and .checked == 273 and .outside == 0'
+json 1 '.kernel == "copy" and .kind == "load" and .checked == 273 and .outside == 7 * 37 and .line == 11' \
+	1 '.kernel == "copy" and .kind == "store" and .checked == 273 and .outside == 0'
 json 3 '.type == "access" and .kind == "load" and .bytes == 4 and .below_size == (13 * 96 - 37) * 4 and .block == 12 and
 	((.warp == 1 and .lanes == 5) or (.warp == 2 and .lanes == 32)) and .file == "/src/lanes.cu"'
 on -r 100 -- "$lanes" over 7 13 96 37
-json 7 '.type == "access" and .warp == 1 and .lanes == 5'
-json 7 '.type == "access" and .warp == 2 and .lanes == 32'
+json 7 '.type == "access" and .warp == 1 and .lanes == 5' \
+	7 '.type == "access" and .warp == 2 and .lanes == 32'
 
 it "text says how far behind which end"
 run env SIM_KERNELS=1 cudabounds -q -r 1 -- "$lanes" over 1 1 32 3
@@ -43,16 +43,15 @@ json 1 '.kernel == "copy" and .kind == "load" and .checked == 90 and .outside ==
 
 it "variables of the module are inside, shared memory by generic addresses is no matter"
 on -- "$lanes" own 7 3 160
-json 4 '.kernel == "own" and .checked == 105 and .outside == 0'
-json 1 '.kernel == "own" and .kind == "load" and .space == "global" and .line == 67'
-json 2 '.kernel == "own" and .space == "generic"'
+json 4 '.kernel == "own" and .checked == 105 and .outside == 0' \
+	1 '.kernel == "own" and .kind == "load" and .space == "global" and .line == 67' \
+	2 '.kernel == "own" and .space == "generic"'
 
 it "--blocks and -K choose"
 on --blocks 1/4 -- "$lanes" over 7 13 96 37
 json 1 '.kernel == "copy" and .kind == "load" and .checked == 84 and .outside == 7 * 37'
 on --blocks 1/8 -K 'c*' -- "$lanes" over 7 13 96 37 spin 3 5 32 7
-json 1 '.kind == "load" and .checked == 42 and .outside == 0'
-json 0 '.kernel == "spin"'
+json 1 '.kind == "load" and .checked == 42 and .outside == 0' 0 '.kernel == "spin"'
 
 it "the table of variables has those in global memory, with their bytes"
 cat >"$tmp/variables.ptx" <<'END'

@@ -59,21 +59,6 @@ status 0
 head -c 1000 /dev/zero | tr '\0' x >>"$tmp/p.bt"
 fails 1 'is larger than 1048576 bytes' cudabt "$tmp/p.bt"
 
-it "programs that would make endless work are refused soon"
-awk 'BEGIN { for (i = 0; i < 130000; i++) printf "cuda:*{}" }' >"$tmp/p.bt"
-refused 'expands to a script that is too large'
-awk 'BEGIN { for (i = 0; i < 140000; i++) printf "cuda:*,"; print "cuda:*{}" }' >"$tmp/p.bt"
-refused 'expands to a script that is too large'
-awk 'BEGIN { printf "cuda:*{"; for (i = 0; i < 1000000; i++) printf "x"; print "}" }' >"$tmp/p.bt"
-refused 'expands to a script that is too large'
-awk 'BEGIN { printf "cuda:"; for (i = 0; i < 1000000; i++) printf "?"; print "{}" }' >"$tmp/p.bt"
-refused 'no CUDA function matches'
-awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 100000; i++) printf "errname("
-	for (i = 0; i < 100000; i++) printf ")"; print "}" }' >"$tmp/p.bt"
-refused 'nested too deeply'
-awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 900000; i++) printf "{"; print "" }' >"$tmp/p.bt"
-refused "unmatched '{'"
-
 it "names and types of the program's own are left alone"
 # shellcheck disable=SC2016 # bpftrace's
 program_ 'struct cudaOwn { int x; };\ncuda:cudaMalloc { @ = ((struct cudaOwn *)args.devPtr)->cudaX; @cudaY = $cudaZ; }\n'
@@ -346,3 +331,18 @@ for dir in 'a"b' 'a\b' 'a:b' 'a*b' 'a[b]' "$(printf 'a\nb')" "$(printf 'a\033[31
 	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
 done
 [ -z "$(find "$tmp" -name ran)" ] || no "a command was run"
+
+it "programs that would make endless work are refused soon"
+awk 'BEGIN { for (i = 0; i < 130000; i++) printf "cuda:*{}" }' >"$tmp/p.bt"
+refused 'expands to a script that is too large'
+awk 'BEGIN { for (i = 0; i < 140000; i++) printf "cuda:*,"; print "cuda:*{}" }' >"$tmp/p.bt"
+refused 'expands to a script that is too large'
+awk 'BEGIN { printf "cuda:*{"; for (i = 0; i < 1000000; i++) printf "x"; print "}" }' >"$tmp/p.bt"
+refused 'expands to a script that is too large'
+awk 'BEGIN { printf "cuda:"; for (i = 0; i < 1000000; i++) printf "?"; print "{}" }' >"$tmp/p.bt"
+refused 'no CUDA function matches'
+awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 100000; i++) printf "errname("
+	for (i = 0; i < 100000; i++) printf ")"; print "}" }' >"$tmp/p.bt"
+refused 'nested too deeply'
+awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 900000; i++) printf "{"; print "" }' >"$tmp/p.bt"
+refused "unmatched '{'"

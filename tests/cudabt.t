@@ -201,18 +201,6 @@ lines 1 '^two$'
 lines 1 '^end 7$'
 lines 1 '^@'
 
-it "--layer leaves out the functions of the other library"
-for layer in runtime driver all; do
-	set --
-	[ $layer = runtime ] || set -- -l "$lib/libcuda.so.1"
-	bt --layer $layer "$@" -c "$bin/mem malloc 23 64" -e 'cuda:cudaMalloc, cuda:cuMemAlloc { @[func] = count(); }'
-	grep '^@' "$tmp/out" | sort | tr '\n' ' ' >"$tmp/$layer"
-done
-equal "$(cat "$tmp/runtime")" '@[cudaMalloc]: 23 '
-equal "$(cat "$tmp/driver")" '@[cuMemAlloc_v2]: 23 '
-equal "$(cat "$tmp/all")" '@[cuMemAlloc_v2]: 23 @[cudaMalloc]: 23 '
-fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/libcuda.so.1" --emit
-
 # ---- What takes seconds
 
 it "--emit names the file of -l so that the program can be run in another directory"
@@ -299,3 +287,15 @@ until_true sh -c "$bin/mem rename $name_of malloc 1 64; grep -q 64 $tmp/out"
 until_true grep -q 'cudaMalloc 4099' "$tmp/out"
 stop
 lines 13 '^cudaMalloc 4099 cudaSuccess$'
+
+it "--layer leaves out the functions of the other library"
+for layer in runtime driver all; do
+	set --
+	[ $layer = runtime ] || set -- -l "$lib/libcuda.so.1"
+	bt --layer $layer "$@" -c "$bin/mem malloc 23 64" -e 'cuda:cudaMalloc, cuda:cuMemAlloc { @[func] = count(); }'
+	grep '^@' "$tmp/out" | sort | tr '\n' ' ' >"$tmp/$layer"
+done
+equal "$(cat "$tmp/runtime")" '@[cudaMalloc]: 23 '
+equal "$(cat "$tmp/driver")" '@[cuMemAlloc_v2]: 23 '
+equal "$(cat "$tmp/all")" '@[cuMemAlloc_v2]: 23 @[cudaMalloc]: 23 '
+fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/libcuda.so.1" --emit

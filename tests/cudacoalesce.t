@@ -37,9 +37,9 @@ json 1 '.kernel == "spin" and .kind == "reduce" and .accesses == 45 and .lines =
 
 it "lanes that have diverged are apart, and a device function has its own sites"
 on -- "$bin/lanes" leave 3 5 160
-json 1 '.kernel == "leave" and .line == 47 and .accesses == 75 and .requested == 75 * 16 * 4'
-json 1 '.kernel == "leave" and .line == 59 and .accesses == 60'
-json 1 '.kernel == "gone" and .line == 37 and .accesses == 15'
+json 1 '.kernel == "leave" and .line == 47 and .accesses == 75 and .requested == 75 * 16 * 4' \
+	1 '.kernel == "leave" and .line == 59 and .accesses == 60' \
+	1 '.kernel == "gone" and .line == 37 and .accesses == 15'
 
 it "what wastes most stands first, --below leaves out the others, -H draws"
 run env SIM_KERNELS=1 cudacoalesce -qH --below 60 -- "$bin/lanes" copy 7 13 96 2 spin 3 5 96 9
@@ -55,8 +55,7 @@ it "--blocks, --warps and -K choose"
 on --blocks 1/8 -- "$bin/lanes" copy 7 13 96 2
 json 1 '.kind == "load" and .accesses == 42'
 on --warps 1/2 -K 'c*y' -- "$bin/lanes" copy 7 13 96 2 spin 3 5 96 9
-json 1 '.kind == "load" and .accesses == 182'
-json 0 '.kernel == "spin"'
+json 1 '.kind == "load" and .accesses == 182' 0 '.kernel == "spin"'
 
 it "a command is required, as there is no --pid"
 fails 2 'a command is required' cudacoalesce

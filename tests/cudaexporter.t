@@ -358,7 +358,7 @@ is 6291456 '^cuda_memory_freed_bytes_total.*memory="vmm"'
 is 327680 '^cuda_memory_freed_bytes_total.*memory="device"'
 
 it "--once traces a command to its end, whatever the interval"
-page --interval 1 -- malloc 1 64k sleep 1300 malloc 6 64k
+page --interval 100ms -- malloc 1 64k sleep 200 malloc 6 64k
 is 7 '^cuda_memory_allocations_total'
 
 it "--list with --once is a list"
@@ -419,6 +419,8 @@ is 3145728 '^cuda_memory_held_bytes.*device="unknown",memory="device"'
 is $((6000000 - 3145728)) "^cuda_memory_unaccounted_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
 is none '^cuda_memory_unaccounted_bytes.*GPU-aaaa'
 go
+
+long || leave
 
 # wakes: how often the exporter and its server have been woken
 wakes() { cat "/proc/$tracer/task/"*/status "/proc/$server/task/"*/status | awk '/^voluntary/ { n += $2 } END { print n }'; }

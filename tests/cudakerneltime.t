@@ -95,8 +95,8 @@ json 2 '.type == "kernel"'
 json 1 '.kernel == "vadd" and .launches == 2 and .total_ns == 1500 and .min_ns == 500 and .max_ns == 1000 and
 	.blocks == 14 and .block_total_ns == 3500 and .block_min_ns == 100 and .block_max_ns == 900 and
 	.ns == [[256,511,1],[512,1023,1]]'
-json 1 '.kernel == "fill<int>" and .launches == 1 and .p50_ns == 1400 and .block_p50_ns == 1400 and .tail == 1'
-json 1 '.type == "images" and .status == "measured" and .images == 1 and .kernels == 2'
+json 1 '.kernel == "fill<int>" and .launches == 1 and .p50_ns == 1400 and .block_p50_ns == 1400 and .tail == 1' \
+	1 '.type == "images" and .status == "measured" and .images == 1 and .kernels == 2'
 
 it "text has a table of launches and one of blocks"
 run cudakerneltime -c "sh $tmp/three"
@@ -166,8 +166,7 @@ it "launches that did not end, are incomplete or make no sense are said"
 run cudakerneltime -jc "sh $tmp/odd"
 status 0
 grep '^{' "$tmp/out" >"$tmp/rows"; mv "$tmp/rows" "$tmp/out"
-json 1 '.type == "kernel"'
-json 1 '.launches == 1 and .max_ns == 500'
+json 1 '.type == "kernel"' 1 '.launches == 1 and .max_ns == 500'
 says '6 launches are incomplete'
 says 'lost 4 records'
 says '2 launches did not end before the GPU was last read'
@@ -183,33 +182,30 @@ lanes=$bin/lanes
 
 it "the launches of a program are counted, whose results are right"
 on -- "$lanes" copy 157 13 96 1 spin 11 7 64 1009 leave 5 3 157
-json 1 '.kernel == "copy" and .launches == 157 and .blocks == 2041 and .tail < 1.5'
-json 1 '.kernel == "spin" and .launches == 11 and .blocks == 77'
-json 1 '.kernel == "leave" and .launches == 5 and .blocks == 15'
+json 1 '.kernel == "copy" and .launches == 157 and .blocks == 2041 and .tail < 1.5' \
+	1 '.kernel == "spin" and .launches == 11 and .blocks == 77' \
+	1 '.kernel == "leave" and .launches == 5 and .blocks == 15'
 json 3 '.type == "kernel" and .min_ns > 0 and .total_ns >= .max_ns and .min_ns <= .p50_ns and .p50_ns <= .p95_ns
 	and .p95_ns <= .p99_ns and .p99_ns <= .max_ns and .block_max_ns <= .max_ns and .block_total_ns >= .block_max_ns'
 
 it "a kernel with one slow block has a tail"
-json 1 '.tail > 3'
-json 1 '.tail > 3 and .kernel == "spin" and .block_max_ns > 3 * .block_p50_ns'
+json 1 '.tail > 3' 1 '.tail > 3 and .kernel == "spin" and .block_max_ns > 3 * .block_p50_ns'
 
 it "-K measures only some kernels"
 on -K 'sp*' -- "$lanes" copy 7 13 96 1 spin 11 7 64 1009
-json 1 '.type == "kernel"'
-json 1 '.kernel == "spin" and .launches == 11'
+json 1 '.type == "kernel"' 1 '.kernel == "spin" and .launches == 11'
 
 it "-k shows call sites"
 on -k -- "$lanes" copy 7 13 96 1 spin 3 7 64 9 over 11 13 96 0
-json 3 '.type == "kernel" and ([.stack[].sym] | contains(["launch", "main"]))'
-json 2 '.kernel == "copy" and ([.stack[].sym] | index("copy")) == 1 and (.launches == 7 or .launches == 11)'
-json 1 '.kernel == "spin" and ([.stack[].sym] | index("count")) == 1 and .launches == 3'
+json 3 '.type == "kernel" and ([.stack[].sym] | contains(["launch", "main"]))' \
+	2 '.kernel == "copy" and ([.stack[].sym] | index("copy")) == 1 and (.launches == 7 or .launches == 11)' \
+	1 '.kernel == "spin" and ([.stack[].sym] | index("count")) == 1 and .launches == 3'
 run env SIM_KERNELS=1 cudakerneltime -k -- "$lanes" copy 7 13 96 1
 lines 1 '^ +main\+0x[0-9a-f]+ \(.*/lanes\)$'
 
 it "the reports of intervals add up"
 on 0.05 -- "$lanes" copy 1009 13 96 1 spin 101 7 64 1009
-sum 1009 'select(.kernel == "copy").launches'
-sum 101 'select(.kernel == "spin").launches'
+sum 1009 'select(.kernel == "copy").launches' 101 'select(.kernel == "spin").launches'
 
 it "several processes are measured at once"
 run env SIM_KERNELS=1 cudakerneltime -qjc "$lanes copy 17 3 32 1 & $lanes copy 19 3 32 1 & wait"

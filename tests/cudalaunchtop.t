@@ -16,9 +16,9 @@ for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
 	replayed cudalaunchtop -jc "$bin/$program"
 	status 0
 	equal "$(kernels true)" '1009 scale kernel,503 fill<int> kernel,'
-	json 1 '.kernel == "scale" and .grid == [8,1,1] and .block == [128,1,1]'
-	json 1 '.kernel == "fill<int>" and .grid == [4,1,1] and .block == [256,1,1]'
-	json 2 '.pid > 1 and .interval_s > 0 and (.time | floor) > 1700000000'
+	json 1 '.kernel == "scale" and .grid == [8,1,1] and .block == [128,1,1]' \
+		1 '.kernel == "fill<int>" and .grid == [4,1,1] and .block == [256,1,1]' \
+		2 '.pid > 1 and .interval_s > 0 and (.time | floor) > 1700000000'
 	silent
 done
 
@@ -51,9 +51,9 @@ if $it_has_kern; then
 	tool cudalaunchtop -jp "$pid"
 	go
 	wait "$tracer"
-	json 1 '.launches == 1009 and (.kernel | test("^0x[0-9a-f]+$"))'
-	json 1 '.launches == 503 and (.kernel | test("^0x[0-9a-f]+$"))'
-	json 2 true
+	json 1 '.launches == 1009 and (.kernel | test("^0x[0-9a-f]+$"))' \
+		1 '.launches == 503 and (.kernel | test("^0x[0-9a-f]+$"))' \
+		2 true
 	silent
 else
 	skip "no nvcc here"
@@ -72,8 +72,7 @@ fi
 
 it "--layer runtime and --layer driver have the names of their launches, -x the failures too"
 replayed cudalaunchtop --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11 drvlaunch 13"
-json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7'
-json 1 true
+json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7' 1 true
 silent
 replayed cudalaunchtop --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
 equal "$(kernels true)" '13 drv_kernel kernel,23 mem_kernel kernel,'
@@ -90,10 +89,10 @@ fi
 it "every kind of launch, each once"
 replayed cudalaunchtop -jc "$bin/mem launch 23 coop 3 launchex 5 graph 11 drvlaunch 13"
 # the graph has 3 of its kernel
-json 1 '.kind == "kernel" and .kernel == "mem_kernel" and .launches == 61 and .replayed == 33 and .grid == [13,1,1] and .block == [128,1,1]'
-json 1 '.kind == "cooperative" and .kernel == "mem_kernel" and .launches == 3'
-json 1 '.kernel == "drv_kernel" and .launches == 13 and .grid == [7,1,1] and .block == [64,1,1]'
-json 3 true
+json 1 '.kind == "kernel" and .kernel == "mem_kernel" and .launches == 61 and .replayed == 33 and .grid == [13,1,1] and .block == [128,1,1]' \
+	1 '.kind == "cooperative" and .kernel == "mem_kernel" and .launches == 3' \
+	1 '.kernel == "drv_kernel" and .launches == 13 and .grid == [7,1,1] and .block == [64,1,1]' \
+	3 true
 silent
 
 for program in mem-static mem-dlopen; do
@@ -106,9 +105,9 @@ done
 
 it "a launch that fails in the runtime hides no later launch of the driver, in the same or a deeper frame"
 replayed cudalaunchtop -jxc "$bin/launches failed 7 driver 5 failed 3 deeper 11 failed 1 driver 1 failed 2"
-json 1 '.kernel == "direct" and .launches == 17 and .failed == 0'
-json 1 '.launches == 13 and .failed == 13'
-json 2 true
+json 1 '.kernel == "direct" and .launches == 17 and .failed == 0' \
+	1 '.launches == 13 and .failed == 13' \
+	2 true
 replayed cudalaunchtop -jc "$bin/mem badlaunch 7 launch 23 badlaunch 1 drvlaunch 13 badlaunch 3 launch 1"
 sum 48 .launches
 json 1 '.kernel == "drv_kernel" and .launches == 13'
@@ -143,10 +142,10 @@ for kind in $kinds; do
 	echo >&3
 	go
 	wait "$tracer"
-	json 1 '.kernel == "mem_kernel" and .kind == "kernel" and .launches == 1032 and .grid == [13,1,1] and .block == [128,1,1]'
-	json 1 '.kernel == "drv_kernel" and .launches == 13'
-	json 1 '.kind == "cooperative" and .launches == 3'
-	json 3 true
+	json 1 '.kernel == "mem_kernel" and .kind == "kernel" and .launches == 1032 and .grid == [13,1,1] and .block == [128,1,1]' \
+		1 '.kernel == "drv_kernel" and .launches == 13' \
+		1 '.kind == "cooperative" and .launches == 3' \
+		3 true
 done
 
 if long; then
@@ -162,10 +161,10 @@ if long; then
 	go
 	wait "$tracer"
 	equal "$(grep -c 're-attaching the runtime launch probes' "$tmp/err")" 1
-	json 1 '.kernel == "first" and .launches == 23'
-	json 1 '.kernel == "second" and .launches == 27'
-	json 1 '(.kernel | startswith("0x")) and .launches == 12'
-	json 3 true
+	json 1 '.kernel == "first" and .launches == 23' \
+		1 '.kernel == "second" and .launches == 27' \
+		1 '(.kernel | startswith("0x")) and .launches == 12' \
+		3 true
 fi
 
 it "a kernel without a name is one row, counted at the runtime and then at the driver"
@@ -177,20 +176,17 @@ until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
 echo >&3
 go
 wait "$tracer"
-json 1 '.launches == 30 and (.kernel | test("^0x[0-9a-f]+$"))'
-json 1 true
+json 1 '.launches == 30 and (.kernel | test("^0x[0-9a-f]+$"))' 1 true
 
 it "a child that forks without exec has its parent's names"
 replayed cudalaunchtop -jc "$bin/mem-stripped launch 5 fork '(' launch 3 ')' launch 2 join"
-json 1 '.launches == 7 and .kernel == "mem_kernel"'
-json 1 '.launches == 3 and .kernel == "mem_kernel"'
-json 2 true
+json 1 '.launches == 7 and .kernel == "mem_kernel"' 1 '.launches == 3 and .kernel == "mem_kernel"' \
+	2 true
 
 it "exec begins a new count"
 replayed cudalaunchtop -jc "$bin/mem launch 5 exec '(' launch 7 ')'"
-json 1 '.launches == 5 and .kernel == "mem_kernel"'
-json 1 '.launches == 7 and .kernel == "mem_kernel"'
-json 2 true
+json 1 '.launches == 5 and .kernel == "mem_kernel"' 1 '.launches == 7 and .kernel == "mem_kernel"' \
+	2 true
 
 it "without -p every process: two that start later, by name; the sum over processes is the total"
 tool cudalaunchtop -l "$lib/libcuda.so.1" -j
@@ -218,8 +214,7 @@ done
 
 it "a kernel that a program names before each launch has one row, and needs no room for each name"
 run cudalaunchtop -jc "$bin/launches named 50021"
-json 1 '.kernel == "direct" and .launches == 50021'
-json 1 true
+json 1 '.kernel == "direct" and .launches == 50021' 1 true
 silent
 
 for layer in runtime driver; do
@@ -251,16 +246,16 @@ fi
 
 it "-P is by process, and the sum is the same"
 replayed cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
-json 1 '.launches == 36 and .comm == "mem" and .kernel == null and .kind == null and .grid == null'
-json 1 '.launches == 7'
-json 2 true
+json 1 '.launches == 36 and .comm == "mem" and .kernel == null and .kind == null and .grid == null' \
+	1 '.launches == 7' \
+	2 true
 
 it "-k is by call site"
 replayed cudalaunchtop -jkc "$bin/mem launch 23 graph 5 coop 3 drvlaunch 13"
-json 1 '.launches == 23 and ([.stack[].sym][0:2] == ["launch","do_launch"])'
-json 1 '.launches == 3 and .kind == "cooperative" and .stack[0].sym == "do_coop"'
-json 1 '.launches == 15 and .replayed == 15 and .stack[0].sym == "do_graph"'
-json 1 '.launches == 13 and ([.stack[].sym][0:2] == ["do_launch","run"])'
+json 1 '.launches == 23 and ([.stack[].sym][0:2] == ["launch","do_launch"])' \
+	1 '.launches == 3 and .kind == "cooperative" and .stack[0].sym == "do_coop"' \
+	1 '.launches == 15 and .replayed == 15 and .stack[0].sym == "do_graph"' \
+	1 '.launches == 13 and ([.stack[].sym][0:2] == ["do_launch","run"])'
 replayed cudalaunchtop -kc "$bin/mem launch 23"
 lines 1 '^        do_launch\+0x[0-9a-f]+ \(.*/mem\)$'
 
@@ -296,8 +291,10 @@ replayed cudalaunchtop -s launches -jr 1 -c "$bin/mem coop 3 launch 23 drvlaunch
 equal "$(kernels true)" '23 mem_kernel kernel,'
 
 it "reports the launches of each interval, count times, and no more"
-program "$bin/mem" malloc 1 64 wait launch 23 sleep 1500 launch 7 sleep 1500 wait
+program "$bin/mem" malloc 1 64 wait launch 23 wait launch 7 wait
 tool cudalaunchtop -jp "$pid" 1 3
+echo >&3
+until_true grep -q '"launches":23,' "$tmp/out"
 echo >&3
 wait "$tracer"
 rc=$?
@@ -305,12 +302,11 @@ exec 3>&-
 kill "$pid" 2>/dev/null
 status 0
 sum 30 .launches
-json 1 '.launches == 23'
-json 1 '.launches == 7'
-json 2 '.interval_s > 0.9 and .interval_s < 1.2 and (.launches_per_s - .launches / .interval_s | fabs) < 0.1'
+json 1 '.launches == 23' 1 '.launches == 7' \
+	2 '.interval_s > 0.9 and .interval_s < 1.2 and (.launches_per_s - .launches / .interval_s | fabs) < 0.1'
 
 it "Ctrl-C prints the launches so far"
-program "$bin/mem" malloc 1 64 wait launch 23 print sleep 5000
+program "$bin/mem" malloc 1 64 wait launch 23 print wait
 tool cudalaunchtop -p "$pid" 60
 echo >&3
 until_true grep -q calls "$tmp/ready"
@@ -322,8 +318,8 @@ lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
 
 it "launches that no GPU can make are marked without -x, in text and JSON, and reported as failed"
 replayed cudalaunchtop -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
-json 1 '.launches == 56 and .replayed == 15 and .impossible == 7 and (has("failed") | not)'
-json 1 '.impossible == 0'
+json 1 '.launches == 56 and .replayed == 15 and .impossible == 7 and (has("failed") | not)' \
+	1 '.impossible == 0'
 says '7 launches had a grid or block that no GPU can launch: they failed (-x counts all failures)'
 replayed cudalaunchtop -c "$bin/launches shape 65536 17 shape 65535 5 shape 1 3"
 lines 1 ' 25 +25 3x1x1 +32x4x2 +768 \[17 impossible\] direct$'
@@ -333,8 +329,8 @@ silent
 
 it "more threads than 64 bits hold are marked, sort first, and are none of the launches that no GPU can make"
 replayed cudalaunchtop --sort threads -jc "$bin/launches vast 3 ugly 7"
-json 1 '.launches == 3 and .threads > 18e18 and .threads_beyond and .impossible == 0'
-json 1 '.launches == 7 and .threads == 1536 and (.threads_beyond | not)'
+json 1 '.launches == 3 and .threads > 18e18 and .threads_beyond and .impossible == 0' \
+	1 '.launches == 7 and .threads == 1536 and (.threads_beyond | not)'
 equal "$(jq -r .launches "$tmp/out" | head -n 1)" 3
 replayed cudalaunchtop -c "$bin/launches vast 3"
 lines 1 ' 3 +3 2147483647x65535x65535 +32x32x1 +>18\.4E '
@@ -346,9 +342,9 @@ lines 1 ' 3x65535x1 +32x4x2 +'
 
 it "names from the program are escaped: 4,001 characters, control characters, a quote"
 replayed cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
-json 1 '.launches == 7 and (.kernel | length) == 4001'
-json 1 '.launches == 5 and .kernel == "ugly\u001b[31m\n\"kernel"'
-json 3 true
+json 1 '.launches == 7 and (.kernel | length) == 4001' \
+	1 '.launches == 5 and .kernel == "ugly\u001b[31m\n\"kernel"' \
+	3 true
 replayed cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
@@ -526,7 +522,7 @@ fi
 it "a terminal that cannot move its cursor gets blocks, from each tool with a live screen"
 if $it_has_tmux; then
 	program "$bin/mem" malloc 23 1m wait
-	for t in cudalaunchtop cudaleak cudatop nccltop; do
+	for t in cudalaunchtop ${LONG:+cudaleak cudatop nccltop}; do
 		screen 160 40 "TERM=dumb $O/$t -p $pid 1 2"
 		on_screen '^ended 0'
 		case $t in
@@ -544,7 +540,7 @@ fi
 
 it "a terminal unknown to curses gets blocks"
 if $it_has_tmux; then
-	program "$bin/mem" malloc 1 64 wait launch 23 sleep 2000	# its context, and with it its device, is as unknown to each launch
+	program "$bin/mem" malloc 1 64 wait launch 23 wait	# its context, and with it its device, is as unknown to each launch
 	screen 120 40 "TERM=unheard-of $O/cudalaunchtop -p $pid 1"
 	on_screen 'tracing pid'
 	echo >&3
@@ -628,5 +624,5 @@ it "Numba's kernels are shown without Numba's tags, other kernels keep theirs"
 	echo _Z6taggedB5cxx11v
 } >"$tmp/some"
 replayed cudalaunchtop -jc "$bin/launches names $tmp/some"
-json 1 '.kernel == "__main__::add_numba" and .launches == 1'
-json 1 '.kernel == "tagged[abi:cxx11]" and .launches == 2'
+json 1 '.kernel == "__main__::add_numba" and .launches == 1' \
+	1 '.kernel == "tagged[abi:cxx11]" and .launches == 2'

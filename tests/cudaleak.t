@@ -13,10 +13,10 @@ silent
 
 it "stacks of a process that has exited have names, in JSON too"
 replayed cudaleak -jc "$bin/deep 23 4096"
-json 1 '.at == "exit" and .memory == "device" and .bytes == 94208 and .count == 23'
-json 1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
-json 1 '.comm == "deep" and .pid > 0 and .oldest_ns > 0 and (.time | floor) > 1700000000'
-json 1 true
+json 1 '.at == "exit" and .memory == "device" and .bytes == 94208 and .count == 23' \
+	1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]' \
+	1 '.comm == "deep" and .pid > 0 and .oldest_ns > 0 and (.time | floor) > 1700000000' \
+	1 true
 
 # ---- one process each, side by side
 
@@ -108,14 +108,14 @@ racing=$(for i in 1 2 3 4 5 6 7; do printf "thread '(' loop 2003 '(' malloc 1 64
 for kind in $command_kinds; do
 	it "threads that allocate and free at once leave no doubt about addresses that came again: $kind"
 	run cudaleak --attach "$kind" -jCc "$bin/mem $racing join malloc 3 1000"
-	json 1 '.memory == "device" and .count == 3 and .bytes == 3000'
-	json 0 '.unknown_frees or .unseen_frees'
+	json 1 '.memory == "device" and .count == 3 and .bytes == 3000' \
+		0 '.unknown_frees or .unseen_frees'
 	silent
 
 	it "the last release of a primary context frees its memory, another release does not: $kind"
 	run cudaleak --attach "$kind" -jCc "$tmp/primary retain alloc 5 release retain alloc 7 release retain retain alloc 3 release"
-	json 1 '.memory == "device" and .count == 3 and .bytes == 3000'
-	json 0 '.unknown_frees or .unseen_frees'
+	json 1 '.memory == "device" and .count == 3 and .bytes == 3000' \
+		0 '.unknown_frees or .unseen_frees'
 	silent
 	run cudaleak --attach "$kind" -jCc "$tmp/primary retain retain alloc 5 release release"
 	json 0 '.memory == "device"'
@@ -169,8 +169,8 @@ has open 0 '.memory == "ipc"'
 
 it "cudamallocsnoop has such an array without a size"
 replayed cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
-json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null'
-json 5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
+json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null' \
+	5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
 
 it "a failed free leaves the memory held"
 replayed cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
@@ -186,12 +186,9 @@ json 1 '.unsure == 30'
 
 it "a process has the name of its last call, not of its last thread or of the program that it executes"
 run cudaleak -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
-json 1 '.comm == "first" and .count == 23'
-json 1 true
+json 1 '.comm == "first" and .count == 23' 1 true
 run cudaleak -Cjc "$bin/mem rename first malloc 23 4096 exec '(' rename second malloc 7 64 ')'"
-json 1 '.comm == "first" and .count == 23'
-json 1 '.comm == "second" and .count == 7'
-json 2 true
+json 1 '.comm == "first" and .count == 23' 1 '.comm == "second" and .count == 7' 2 true
 
 it "a program without CUDA calls that a CUDA program executes has no line"
 run cudaleak -Cc "$bin/mem rename first malloc 23 4096 exec '(' sleep 10 ')'"
@@ -201,9 +198,7 @@ lines 0 'nothing held'
 
 it "follows the children of a command"
 replayed cudaleak -Cjc "$bin/mem malloc 23 4096 forkexec '(' malloc 7 64 ')' join free 3"
-json 1 '.count == 20 and .at == "exit"'
-json 1 '.count == 7 and .at == "exit"'
-json 2 true
+json 1 '.count == 20 and .at == "exit"' 1 '.count == 7 and .at == "exit"' 2 true
 replayed cudaleak -Cjc "sh -c '$bin/mem malloc 5 64; $bin/mem-static malloc 3 64'; $bin/mem malloc 2 64"
 sum 10 .count
 json 3 true
@@ -211,17 +206,12 @@ json 3 true
 it "follows children that fork without exec, from their first call"
 for i in 1 ${LONG:+2 3 4 5}; do
 	replayed cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' fork '(' malloc 5 64 fork '(' malloc 3 64 ')' join ')' join"
-	json 1 '.count == 23'
-	json 1 '.count == 7'
-	json 1 '.count == 5'
-	json 1 '.count == 3'
-	json 4 true
+	json 1 '.count == 23' 1 '.count == 7' 1 '.count == 5' 1 '.count == 3' 4 true
 done
 
 it "counts a hundred short-lived programs exactly"
 run cudaleak -Cjc "i=0; while [ \$i -lt 101 ]; do $bin/mem malloc 3 64 & i=\$((i + 1)); done; wait"
-json 101 '.count == 3 and .at == "exit"'
-json 101 true
+json 101 '.count == 3 and .at == "exit"' 101 true
 
 it "a process that is killed is reported"
 replayed cudaleak -Cjc "$bin/mem malloc 23 4096 segv"
@@ -230,8 +220,8 @@ json 1 '.count == 23 and .at == "exit"'
 
 it "-a shows each allocation"
 replayed cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
-json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
-json 28 '(has("peak_bytes") or has("growth_bytes")) | not'
+json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))' \
+	28 '(has("peak_bytes") or has("growth_bytes")) | not'
 
 it "a count of 1 is in the singular"
 children=
@@ -249,7 +239,7 @@ lines 1 '^    1 byte of [a-z]* memory at 0x'
 program "$bin/mem" wait malloc 1 1 free 1 wait
 tool cudaleak -Cp "$pid" 60
 echo >&3
-sleep .3
+until_true eval "[ \"\$(grep -c ready \"$tmp/ready\")\" = 2 ]"
 stop
 exec 3>&-
 lines 1 'nothing held: 1 allocation and 1 free seen'
@@ -265,7 +255,7 @@ replayed cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 mallo
 sum 30 .count
 
 it "-o omits younger allocations"
-replayed cudaleak -Cj -o 500 -c "$bin/mem malloc 23 4096 sleep 700 malloc 7 64"
+replayed cudaleak -Cj -o 150 -c "$bin/mem malloc 23 4096 sleep 200 malloc 7 64"
 sum 23 .count
 
 it "-o longer than the uptime omits everything"
@@ -278,8 +268,8 @@ it "-s records one in N and gives the estimate"
 replayed cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
 lines 1 '\(estimated from a sample of 1 in 10\)$'
 replayed cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 10007 64"
-json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
-json 1 '.peak_bytes > 544000 and .peak_bytes < 736000'
+json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64' \
+	1 '.peak_bytes > 544000 and .peak_bytes < 736000'
 
 it "-s rejects a factor that could overflow the estimates"
 replayed cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
@@ -296,8 +286,7 @@ wait "$tracer"
 rc=$?
 exec 3>&-
 status 0
-json 2 '.at == "interval" and .count == 23'
-json 2 true
+json 2 '.at == "interval" and .count == 23' 2 true
 kill "$pid" 2>/dev/null
 
 it "groups by stack, the largest first"
@@ -311,8 +300,8 @@ stop
 lines 1 '^.{10} nothing held: 0 allocations and 0 frees seen; allocations before [0-9:]{8} are unknown$'
 tool cudaleak -jp "$pid" 60
 stop
-json 1 ".pid == $pid and .comm == \"mem\" and .at == \"interval\" and .count == 0 and .bytes == 0 and .complete == false"
-json 1 true
+json 1 ".pid == $pid and .comm == \"mem\" and .at == \"interval\" and .count == 0 and .bytes == 0 and .complete == false" \
+	1 true
 exec 3>&-
 kill "$pid" 2>/dev/null
 
@@ -325,9 +314,9 @@ for json in '' j; do
 	rc=$?
 	status 0
 	if [ "$json" ]; then
-		json 1 '.at == "exit" and .complete == false and .count == 3 and .bytes == 192'
-		json 1 '.at == "exit" and .complete == false and .unknown_frees == 4'
-		json 2 true
+		json 1 '.at == "exit" and .complete == false and .count == 3 and .bytes == 192' \
+			1 '.at == "exit" and .complete == false and .unknown_frees == 4' \
+			2 true
 	else
 		lines 1 'at exit: 3 allocations not freed, 192 bytes; allocations before [0-9:]{8} are unknown$'
 		lines 1 '^    4 frees of memory allocated before [0-9:]{8}$'
@@ -342,17 +331,16 @@ json 1 '.complete and .unknown_frees == 3'
 
 it "a process traced from its first call on is complete: with -c, of later processes, and of later libraries"
 replayed cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 fork '(' malloc 5 64 ')' join ')'"
-json 3 '.complete and .count > 4'
-json 3 true
-program "$bin/mem-dlopen" wait load sleep 500 malloc 7 64 wait
+json 3 '.complete and .count > 4' 3 true
+program "$bin/mem-dlopen" wait load sleep 200 malloc 7 64 wait
 tool cudaleak -Cj 60
 echo >&3
-"$bin/mem" sleep 500 malloc 5 64 sleep 500 & other=$!
+"$bin/mem" sleep 200 malloc 5 64 sleep 200 & other=$!
 wait $other
 stop
-json 1 ".pid == $pid and .complete and .count == 7"
-json 1 ".pid == $other and .at == \"exit\" and .complete and .count == 5"
-json 0 ".pid == $pid and (.complete | not)"
+json 1 ".pid == $pid and .complete and .count == 7" \
+	1 ".pid == $other and .at == \"exit\" and .complete and .count == 5" \
+	0 ".pid == $pid and (.complete | not)"
 exec 3>&-
 kill "$pid" 2>/dev/null
 
@@ -360,8 +348,8 @@ kill "$pid" 2>/dev/null
 
 it "the peak of a stack is its own"
 replayed cudaleak -jc "$bin/mem malloc 23 4096 pitch 1 100 10 free 7 malloc 3 64"
-json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 94208'
-json 0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
+json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 94208' \
+	0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
 
 if long; then
 	it "JSON has by how much a group grew since the previous report, and how fast"
@@ -370,11 +358,11 @@ if long; then
 	echo >&3
 	wait "$tracer"
 	exec 3>&-
-	json 1 '.bytes == 94208 and .growth_bytes == 94208'
-	json 1 '.bytes == 65664 and .growth_bytes == -28544 and .peak_bytes == 94208'
-	json 1 '.bytes == 65664 and .growth_bytes == 0'
-	json 3 '(.growth_per_s - .growth_bytes | fabs) <= 0.2 * (.growth_bytes | fabs)'
-	json 3 '.type == "held" and (has("since") | not)'
+	json 1 '.bytes == 94208 and .growth_bytes == 94208' \
+		1 '.bytes == 65664 and .growth_bytes == -28544 and .peak_bytes == 94208' \
+		1 '.bytes == 65664 and .growth_bytes == 0' \
+		3 '(.growth_per_s - .growth_bytes | fabs) <= 0.2 * (.growth_bytes | fabs)' \
+		3 '.type == "held" and (has("since") | not)'
 	kill "$pid" 2>/dev/null
 
 	steps='malloc 23 4096 sleep 1500 malloc 7 1000 free 3 host 5 64 sleep 1000 malloc 11 64 hostfree 2'
@@ -400,14 +388,14 @@ fi
 if long; then
 	it "--growth in JSON has the same groups, and since when"
 	replayed cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
-	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
-	json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
-	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11'
-	json 1 '.at == "exit" and .memory == "device" and .growth_bytes == 4704 and .growth_count == 15 and .time - .since > 2'
-	json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth_count == 3'
-	json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
-	json 5 '.type == "growth"'
-	json 5 true
+	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208' \
+		1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5' \
+		1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11' \
+		1 '.at == "exit" and .memory == "device" and .growth_bytes == 4704 and .growth_count == 15 and .time - .since > 2' \
+		1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth_count == 3' \
+		3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2' \
+		5 '.type == "growth"' \
+		5 true
 	equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm container at complete memory device bytes count \
 oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 fi
@@ -419,9 +407,7 @@ if long; then
 	tool cudaleak --growth -Cjp "$pid" 1 2
 	echo >&3
 	wait "$tracer"
-	json 2 '.at == "interval"'
-	json 1 '.growth_bytes == 4000'
-	json 2 true
+	json 2 '.at == "interval"' 1 '.growth_bytes == 4000' 2 true
 	exec 3>&-
 	kill "$pid" 2>/dev/null
 	# shellcheck disable=SC2086 # words
@@ -440,8 +426,7 @@ fi
 if long; then
 	it "--growth without a report in between is since tracing began, and omits groups that shrank"
 	replayed cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
-	json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
-	json 1 true
+	json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16' 1 true
 	program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 multicast 3 sleep 60000
 	tool cudaleak --growth -Cp "$pid" 1 2
 	echo >&3
@@ -458,8 +443,7 @@ if long; then
 	it "--sort sets the order; with --growth, growth comes first"
 	for first in held:host peak:device growth:host count:managed age:pool; do
 		replayed cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
-		json 1 ".memory == \"${first#*:}\""
-		json 1 true
+		json 1 ".memory == \"${first#*:}\"" 1 true
 	done
 	replayed cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
 	lines 1 '^    \+10\.7 KiB and \+11 allocations of managed memory'
@@ -481,9 +465,9 @@ equal "$(held "$tmp/held.json")" '4096 8192 12288 12388 12488 8392 4296 4196 426
 equal "$(jq -c '.[] | select(.name == "CUDA memory by kind").args' "$tmp/held.json" | tail -n 3 | tr '\n' ' ')" \
 	'{"device":4096,"host":100} {"device":4160,"host":100} {"device":0,"host":0} '
 jq -c '.[]' "$tmp/held.json" >"$tmp/out"
-json 20 '.ph == "C" and .cat == "memory" and .pid > 1 and .ts > 0'
-json 1 '.ph == "M" and .name == "process_name" and .args.name == "mem"'
-json 21 true
+json 20 '.ph == "C" and .cat == "memory" and .pid > 1 and .ts > 0' \
+	1 '.ph == "M" and .name == "process_name" and .args.name == "mem"' \
+	21 true
 equal "$(jq -c '[.[] | select(.ph == "C").ts] | . == sort' "$tmp/held.json")" true
 equal "$(jq -c '[.[] | select(.ph == "C")] | group_by(.ts) | map(select(.[0].args.held != (.[1].args | add))) | length' \
 	"$tmp/held.json")" 0
@@ -498,8 +482,7 @@ stop
 exec 3>&-
 kill -9 "$pid" 2>/dev/null
 jq -c '.[]' "$tmp/held.json" >"$tmp/out"
-json 1 ".pid == $pid and .args.held == 20480"
-json 1 ".pid == $pid and .args.held == 0"
+json 1 ".pid == $pid and .args.held == 20480" 1 ".pid == $pid and .args.held == 0"
 equal "$(jq "[.[] | select(.pid == $pid and .args.held).args.held] | last" "$tmp/held.json")" 300
 json 2 ".pid == $pid and .name == \"process_name\""
 
@@ -522,11 +505,11 @@ fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c
 it "--account: which libraries hold how much, at each report, at exit, and when an allocation fails"
 replayed cudaleak --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 graph 1"
 status 0
-json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete'
-json 1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
+json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete' \
+	1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
 json 2 '.at == "failure" and .owner == "mem"'	# of several in a second, one
-json 4 '.part == null'
-json 4 '.part == "limit" and .default and .count == null and ({ "printf FIFO": 1048576, "malloc heap": 8388608 }[.owner] == .bytes)'
+json 4 '.part == null' \
+	4 '.part == "limit" and .default and .count == null and ({ "printf FIFO": 1048576, "malloc heap": 8388608 }[.owner] == .bytes)'
 json 1 '.part == "code" and .bytes == null and .at == "exit"'	# of the graph's kernel
 json 9 true
 silent
@@ -597,11 +580,11 @@ for kind in session ${LONG:+inject}; do
 	json 1 '.owner == "cuDNN" and .part == "code" and .bytes == null and .count == 4'	# PTX and a file
 	json 1 '.owner == "loads" and .part == "code" and .bytes == null and .count == 1'
 	json 0 '.memory == "code"'	# it is not among what is held
-	json 1 '.owner == "loads" and .part == null and .bytes == 300'
-	json 1 '.owner == "printf FIFO" and .bytes == 33554432 and (.default | not)'
-	json 1 '.owner == "stack of a thread" and .bytes == 3000 and (.default | not)'
-	json 1 '.owner == "malloc heap" and .bytes == 8388608 and .default'
-	json 7 true
+	json 1 '.owner == "loads" and .part == null and .bytes == 300' \
+		1 '.owner == "printf FIFO" and .bytes == 33554432 and (.default | not)' \
+		1 '.owner == "stack of a thread" and .bytes == 3000 and (.default | not)' \
+		1 '.owner == "malloc heap" and .bytes == 8388608 and .default' \
+		7 true
 done
 replayed cudaleak --account -c "$tmp/loads"
 lines 1 '^ +9\.8 KiB  device 0    cuDNN: code, in 12 images, part of the rest$'
@@ -610,8 +593,8 @@ lines 1 '^ +32\.0 MiB  device 0    printf FIFO: limit, part of the rest$'
 lines 1 '^ +8\.0 MiB  device 0    malloc heap: limit by default, part of the rest$'
 lines 1 'at exit: 300 bytes in 1 allocation$'
 replayed cudaleak --account -jc "$bin/mem limit 1 32m malloc 3 64 setdevice 1 limit 2 64m limit 7 5 reset malloc 1 64"
-json 1 '.device == 0 and .part == "limit" and (.default | not) and .bytes == 33554432'
-json 3 '.device != null and .part == "limit" and .default'
+json 1 '.device == 0 and .part == "limit" and (.default | not) and .bytes == 33554432' \
+	3 '.device != null and .part == "limit" and .default'
 replayed cudaleak -jc "$tmp/loads"
 json 1 true
 silent
@@ -631,10 +614,10 @@ lines 1 '^ +948\.6 KiB  device 0    of 976\.6 KiB that NVML reports on GPU 0: co
 lines 1 '^ +77\.0 GiB  device 0    free of 80\.0 GiB: GPU 0, H100$'
 lines 1 '^ +3\.0 GiB  device 0    held by the driver, or by processes that NVML does not list$'
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.type == "account" and .owner == null and .part == null and .device == 0 and .bytes == 1000003 and .count == null and (.complete | not)'
-json 1 '.part == "gpu-free" and .gpu == 0 and .bytes == 82678120448 and .gpu_total == 85899345920'
-json 1 '.part == "gpu-driver" and .bytes == 3220225469'
-json 3 true
+json 1 '.type == "account" and .owner == null and .part == null and .device == 0 and .bytes == 1000003 and .count == null and (.complete | not)' \
+	1 '.part == "gpu-free" and .gpu == 0 and .bytes == 82678120448 and .gpu_total == 85899345920' \
+	1 '.part == "gpu-driver" and .bytes == 3220225469' \
+	3 true
 run env LD_LIBRARY_PATH="$lib" cudaleak --account --device 0 -d 0.3 -jp "$pid"
 json 0 '.owner == null and .bytes'	# of all devices
 go
@@ -644,14 +627,14 @@ program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" malloc 3 4096 setdevice 1 malloc
 printf 'gpu GPU-a H100 %s %s 1 0\ngpu GPU-b H100 %s %s 2 1\nprocess 0 %s 1000003\nprocess 1 %s 500009\nprocess 1 %s 700001\nprocess 1 999999 11\n' \
 	80000 60000 8000000 4000000 "$pid" "$pid" $$ >"$tmp/nvml"
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.part == null and .gpu == 1 and .device == 0 and .bytes == 500009'
-json 1 '.part == null and .gpu == 0 and .device == 1 and .bytes == 1000003'
-json 1 ".part == \"gpu-other\" and .gpu == 1 and .holder == $$ and .owner == \"$(cat /proc/$$/comm)\" and .bytes == 700001"
-json 1 '.part == "gpu-other" and .holder == 999999 and .owner == null and .bytes == 11'
-json 1 '.part == "gpu-driver" and .gpu == 1 and .bytes == 2799979'
-json 1 '.part == "gpu-free" and .gpu == 0 and .bytes == 20000'
-json 1 '.part == "gpu-free" and .gpu == 1 and .bytes == 4000000'
-json 7 true
+json 1 '.part == null and .gpu == 1 and .device == 0 and .bytes == 500009' \
+	1 '.part == null and .gpu == 0 and .device == 1 and .bytes == 1000003' \
+	1 ".part == \"gpu-other\" and .gpu == 1 and .holder == $$ and .owner == \"$(cat /proc/$$/comm)\" and .bytes == 700001" \
+	1 '.part == "gpu-other" and .holder == 999999 and .owner == null and .bytes == 11' \
+	1 '.part == "gpu-driver" and .gpu == 1 and .bytes == 2799979' \
+	1 '.part == "gpu-free" and .gpu == 0 and .bytes == 20000' \
+	1 '.part == "gpu-free" and .gpu == 1 and .bytes == 4000000' \
+	7 true
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -p "$pid"
 lines 1 '^ +488\.3 KiB  device 0    of 488\.3 KiB that NVML reports on GPU 1: '
 lines 1 "^ +683\.6 KiB  device 0    held by pid $$ \\(.*\\)\$"
@@ -660,8 +643,8 @@ lines 1 '^ +3\.8 MiB  device 0    free of 7\.6 MiB: GPU 1, H100$'
 # GPUs that differ: which one is its device 0 is not known
 sed -i 's/GPU-b H100/GPU-b A10/' "$tmp/nvml"
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.part == null and .gpu == null and .device == null and .bytes == 1500012'
-json 2 '.part == "gpu-free" and .device == null'
+json 1 '.part == null and .gpu == null and .device == null and .bytes == 1500012' \
+	2 '.part == "gpu-free" and .device == null'
 unset SIM_NVML
 go
 for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do
@@ -674,7 +657,7 @@ command -v tmux >/dev/null || it_has_tmux=false
 
 it "on a terminal: bytes held, peak and growth, by stack, kind or process; sorts, pauses, helps, and q ends it with a report"
 if $it_has_tmux; then
-	program "$bin/mem" malloc 1 64 wait malloc 23 4096 rename "$(printf '\033[31mevil')" host 5 8192 free 7 sleep 1500 wait malloc 11 1000 wait
+	program "$bin/mem" malloc 1 64 wait malloc 23 4096 rename "$(printf '\033[31mevil')" host 5 8192 free 7 wait malloc 11 1000 wait
 	screen 120 20 "$O/cudaleak -p $pid"
 	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY  STACK *$'
 	lines 1 ' 0 bytes held, 0 bytes/s, unknown before [0-9:]{8}  \(h: help\)  pid [0-9]+$'
@@ -709,7 +692,7 @@ if $it_has_tmux; then
 	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT MEMORY  STACK *$'
 	awk 'length($0) > 80 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
 	term resize-window -x 5 -y 2
-	sleep .3
+	sleep .2
 	term resize-window -x 140 -y 30
 	on_screen ' OLDEST MEMORY'
 	quit
@@ -805,8 +788,7 @@ for kind in $command_kinds; do
 		held module 7 0
 		held mempool 3 1
 		held context 3 1
-		json 10 '.type == "handles" and .at == "exit" and .complete'
-		json 10 true
+		json 10 '.type == "handles" and .at == "exit" and .complete' 10 true
 		silent
 		run cudaleak --attach "$kind" --handles -jCc "$tmp/$program $made $destroyed"
 		held stream 1 0		# that which captured
@@ -847,8 +829,8 @@ lines 1 '^    \+11 events, \+[0-9.]+/s: now 11$'
 lines 1 '^    \+5 streams, \+[0-9.]+/s: now 5$'
 lines 1 '^        make_stream\+0x'
 replayed cudaleak --handles --growth -jc "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
-json 1 '.type == "handles" and .kind == "stream" and .growth_count == 5 and .count == 5 and .peak_count == 7 and .since > 0'
-json 1 '.kind == "event" and .growth_count == 11 and .growth_per_s > 11 and .stack[0].sym == "make_drvevent"'
+json 1 '.type == "handles" and .kind == "stream" and .growth_count == 5 and .count == 5 and .peak_count == 7 and .since > 0' \
+	1 '.kind == "event" and .growth_count == 11 and .growth_per_s > 11 and .stack[0].sym == "make_drvevent"'
 replayed cudaleak --handles -c "$tmp/handles-so.13 stream 7 -stream 7"
 lines 1 ': 0 handles not destroyed$'
 
@@ -857,8 +839,7 @@ replayed cudaleak --handles -aCc "$tmp/handles-so.13 stream 2 drvstream 3"
 lines 2 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaStreamCreate in thread [0-9]+$'
 lines 3 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cuStreamCreate in thread [0-9]+$'
 replayed cudaleak --handles -ajCc "$tmp/handles-so.13 stream 2 drvstream 3"
-json 5 '.count == 1 and (.handle | startswith("0x")) and .tid == .pid'
-json 3 '.func == "cuStreamCreate"'
+json 5 '.count == 1 and (.handle | startswith("0x")) and .tid == .pid' 3 '.func == "cuStreamCreate"'
 
 it "flame graphs and profiles have numbers of handles"
 replayed cudaleak --handles --folded -c "$tmp/handles-so.13 stream 7 drvevent 11"

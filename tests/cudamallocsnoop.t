@@ -19,21 +19,22 @@ lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
 lines 2 ': limit by default, part of the rest$'
 lines 44 ''
 for o in '' -x -F '-m 1t' '-k --lines' --tensors; do
+	how=replayed
+	[ "$o" != --tensors ] || how=run
 	# shellcheck disable=SC2086 # words
-	run cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
-	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete'
-	json 1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5'
-	json 2 '.type == "account" and .part == "limit" and .default'
-	json 4 '.type == "account"'
+	$how cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
+	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete' \
+		1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5' \
+		2 '.type == "account" and .part == "limit" and .default' \
+		4 '.type == "account"'
 done
-run cudamallocsnoop --account -jc "$bin/mem drvlaunch 3 malloc 2 64 launch 3 limit 2 64m fail 1"
-json 1 '.type == "account" and .part == "code" and .owner == "mem" and .bytes == null and .count == 2'
-json 1 '.type == "account" and .part == "limit" and .bytes == 67108864'
-json 3 '.type == "call"'
-run cudamallocsnoop --account -xjc "$bin/mem malloc 23 4096 fail 3 free 7"
-json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)'
-json 6 true
-run cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3"
+replayed cudamallocsnoop --account -jc "$bin/mem drvlaunch 3 malloc 2 64 launch 3 limit 2 64m fail 1"
+json 1 '.type == "account" and .part == "code" and .owner == "mem" and .bytes == null and .count == 2' \
+	1 '.type == "account" and .part == "limit" and .bytes == 67108864' \
+	3 '.type == "call"'
+replayed cudamallocsnoop --account -xjc "$bin/mem malloc 23 4096 fail 3 free 7"
+json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)' 6 true
+replayed cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3"
 json 0 '.type == "account"'
 silent
 fails 2 '--folded prints no calls; it cannot be combined with --account' cudamallocsnoop --folded --account
@@ -44,20 +45,20 @@ mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 409
 ipc 7 64'
 all=$(echo "$all" | tr '\n' ' ')
 replayed cudamallocsnoop -jc "$bin/mem $all"
-json 1 '.func == "cudaMalloc" and .memory == "device" and .size == 4096'
-json 2 '.func == "cudaMallocManaged" and .memory == "managed" and .size == 8192'
-json 3 '.func == "cudaMallocPitch" and .memory == "device" and .size >= 1000'
-json 1 '.func == "cudaMalloc3D" and .memory == "device" and .size >= 10000'
-json 2 '.func == "cudaMallocArray" and .memory == "array" and .size == 64 * 64 * 4'
-json 3 '.func == "cudaMalloc3DArray" and .memory == "array" and .size == 8 * 8 * 8 * 4'
-json 1 '.func == "cudaMallocMipmappedArray" and .memory == "array" and .size == (64 * 64 + 32 * 32 + 16 * 16) * 4'
-json 5 '.func == "cudaMallocHost" and .memory == "host" and .size == 100'
-json 1 '.func == "cudaHostAlloc" and .memory == "host" and .size == 70'
-json 2 '.func == "cudaHostRegister" and .memory == "host" and .size == 4096'
-json 11 '.func == "cudaMallocAsync" and .memory == "pool" and .size == 1048576'
-json 3 '.func == "cudaMallocFromPoolAsync" and .memory == "pool" and .size == 4096'
-json 2 '.func == "cuMemCreate" and .memory == "vmm" and .size == 2097152'
-json 7 '.func == "cudaIpcOpenMemHandle" and .memory == "ipc" and .size == null'
+json 1 '.func == "cudaMalloc" and .memory == "device" and .size == 4096' \
+	2 '.func == "cudaMallocManaged" and .memory == "managed" and .size == 8192' \
+	3 '.func == "cudaMallocPitch" and .memory == "device" and .size >= 1000' \
+	1 '.func == "cudaMalloc3D" and .memory == "device" and .size >= 10000' \
+	2 '.func == "cudaMallocArray" and .memory == "array" and .size == 64 * 64 * 4' \
+	3 '.func == "cudaMalloc3DArray" and .memory == "array" and .size == 8 * 8 * 8 * 4' \
+	1 '.func == "cudaMallocMipmappedArray" and .memory == "array" and .size == (64 * 64 + 32 * 32 + 16 * 16) * 4' \
+	5 '.func == "cudaMallocHost" and .memory == "host" and .size == 100' \
+	1 '.func == "cudaHostAlloc" and .memory == "host" and .size == 70' \
+	2 '.func == "cudaHostRegister" and .memory == "host" and .size == 4096' \
+	11 '.func == "cudaMallocAsync" and .memory == "pool" and .size == 1048576' \
+	3 '.func == "cudaMallocFromPoolAsync" and .memory == "pool" and .size == 4096' \
+	2 '.func == "cuMemCreate" and .memory == "vmm" and .size == 2097152' \
+	7 '.func == "cudaIpcOpenMemHandle" and .memory == "ipc" and .size == null'
 json 45 'true'	# with the one that the others open
 
 # by_kind: how many calls and bytes there are of each kind of memory
@@ -76,13 +77,13 @@ for flags in 1 3 5; do	# layered, also for surfaces, layered cubemap
 	words="$words format 3 $floats 64 64 16 $flags 7 drvformat 2 0x20 1 64 64 16 $flags 7"
 done
 replayed cudamallocsnoop -jc "$bin/mem $words format 5 $floats 64 64 6 4 7 drvformat 7 0x20 1 64 64 6 4 7"
-json 9 '.func == "cudaMallocMipmappedArray" and .size == 349504'
-json 6 '.func == "cuMipmappedArrayCreate" and .size == 349504'
-json 5 '.func == "cudaMallocMipmappedArray" and .size == 131064'
-json 7 '.func == "cuMipmappedArrayCreate" and .size == 131064'
+json 9 '.func == "cudaMallocMipmappedArray" and .size == 349504' \
+	6 '.func == "cuMipmappedArrayCreate" and .size == 349504' \
+	5 '.func == "cudaMallocMipmappedArray" and .size == 131064' \
+	7 '.func == "cuMipmappedArrayCreate" and .size == 131064'
 replayed cudamallocsnoop -jc "$bin/mem format 3 $floats 64 0 13 1 7 format 2 $floats 64 64 16 2 7"
-json 3 '.size == 13 * 127 * 4'
-json 2 '.size == 4 * (16 * 4096 + 8 * 1024 + 4 * 256 + 2 * 64 + 16 + 4 + 1)'
+json 3 '.size == 13 * 127 * 4' \
+	2 '.size == 4 * (16 * 4096 + 8 * 1024 + 4 * 256 + 2 * 64 + 16 + 4 + 1)'
 
 # sizes WORD FORMAT:BITS...: an array of each has so many bits an element, on average
 sizes() {
@@ -115,25 +116,24 @@ sizes format 0,8,8,0,0:16 1,16,16,16,16:64 2,32,0,0,0:32 3,8,0,0,0:8 4,8,8,8,0:1
 
 it "each level of a compressed array has whole blocks"
 replayed cudamallocsnoop -jc "$bin/mem format 3 17 8 8 8 8 16 16 0 0 5 drvformat 2 0x9d 4 18 6 0 0 5"
-json 3 '.size == (16 + 4 + 1 + 1 + 1) * 8'
-json 2 '.size == (5 * 2 + 3 + 1 + 1 + 1) * 16'
+json 3 '.size == (16 + 4 + 1 + 1 + 1) * 8' 2 '.size == (5 * 2 + 3 + 1 + 1 + 1) * 16'
 
 it "shows the memory that every kind of free has freed"
 replayed cudamallocsnoop -jFc "$bin/mem ${all%ipc*}freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
-json 37 '.op == "free" and .ret == 0 and .size > 0'
-json 2 '.func == "cudaFree" and .memory == "managed"'
-json 5 '.func == "cudaFreeArray" and .memory == "array"'
-json 1 '.func == "cudaFreeMipmappedArray"'
-json 6 '.func == "cudaFreeHost" and .memory == "host"'
-json 2 '.func == "cudaHostUnregister"'
-json 14 '.func == "cudaFreeAsync" and .memory == "pool"'
-json 2 '.func == "cuMemRelease" and .memory == "vmm"'
+json 37 '.op == "free" and .ret == 0 and .size > 0' \
+	2 '.func == "cudaFree" and .memory == "managed"' \
+	5 '.func == "cudaFreeArray" and .memory == "array"' \
+	1 '.func == "cudaFreeMipmappedArray"' \
+	6 '.func == "cudaFreeHost" and .memory == "host"' \
+	2 '.func == "cudaHostUnregister"' \
+	14 '.func == "cudaFreeAsync" and .memory == "pool"' \
+	2 '.func == "cuMemRelease" and .memory == "vmm"'
 
 it "-x shows the failed calls, with the error's name"
 replayed cudamallocsnoop -xjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
-json 5 '.op == "alloc" and .ret == 2 and .error == "cudaErrorMemoryAllocation" and .ptr == null'
-json 3 '.op == "free" and .ret == 1 and .error == "cudaErrorInvalidValue"'
-json 8 true
+json 5 '.op == "alloc" and .ret == 2 and .error == "cudaErrorMemoryAllocation" and .ptr == null' \
+	3 '.op == "free" and .ret == 1 and .error == "cudaErrorInvalidValue"' \
+	8 true
 
 it "names the driver's errors by the driver's names"
 replayed cudamallocsnoop -x -c "env SIM_FAIL=cuMemAlloc_v2:3=999,cuMemAlloc_v2:5=12345 $bin/mem-stripped malloc 7 64"
@@ -142,9 +142,7 @@ lines 1 ' 12345$'
 
 it "-m omits smaller allocations, and their frees"
 replayed cudamallocsnoop -m 8k -jc "$bin/mem malloc 23 4096 malloc 3 8192 malloc 5 1m free 11"
-json 8 '.op == "alloc" and .size >= 8192'
-json 8 '.op == "free" and .size >= 8192'
-json 16 true
+json 8 '.op == "alloc" and .size >= 8192' 8 '.op == "free" and .size >= 8192' 16 true
 
 it "-A shows allocations only, -F frees only"
 replayed cudamallocsnoop -A -c "$bin/mem malloc 23 64 free 7"
@@ -167,9 +165,9 @@ json 3 ".time >= $now and .time < $now + 90"
 
 it "-k names the program's own functions, ten frames deep, demangled, with file"
 replayed cudamallocsnoop -kjc "$bin/deep 3 4096"
-json 3 '[.stack[].sym] | .[0] == "int app::grow<int>(unsigned long)" and .[1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
-json 3 '.stack[0].file | endswith("/deep")'
-json 3 '.stack[11].sym == "main"'
+json 3 '[.stack[].sym] | .[0] == "int app::grow<int>(unsigned long)" and .[1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]' \
+	3 '.stack[0].file | endswith("/deep")' \
+	3 '.stack[11].sym == "main"'
 
 it "-k gives the caller at the driver's cheap probe points too"
 replayed cudamallocsnoop -k --layer driver -c "$bin/deep-stripped 1 64"

@@ -82,8 +82,8 @@ for major in 12 13; do
 		it "a batch copy of CUDA $major is in its stream, with all of its 1009 or 65,537 copies: $kind"
 		for n in 1009 65537; do
 			run cudamemcpysize --attach "$kind" --per-stream -jc "$tmp/batch-$major $n"
-			json 1 ".stream == \"0x5500\" and .count == 3 and .bytes == $((3 * 8 * n * (n + 1) / 2))"
-			json 1 true
+			json 1 ".stream == \"0x5500\" and .count == 3 and .bytes == $((3 * 8 * n * (n + 1) / 2))" \
+				1 true
 			silent
 		done
 	done
@@ -94,8 +94,7 @@ done
 
 it "memsets are counted only with --memset"
 replayed cudamemcpysize -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
-json 1 '.direction == "HtoD" and .count == 7'
-json 1 true
+json 1 '.direction == "HtoD" and .count == 7' 1 true
 replayed cudamemcpysize --memset -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
 group 1 memset false 28 $((23 * 4096 + 5 * 64))
 json 2 true
@@ -154,8 +153,8 @@ silent
 
 it "synchronous copies have their time and bandwidth, asynchronous ones have none"
 replayed cudamemcpysize -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
-json 1 '.async == false and .total_ns >= 260000000 and .total_ns < 390000000 and .bytes_per_s > 35000000 and .bytes_per_s <= 52428800'
-json 1 '.async and .total_ns == null and .bytes_per_s == null'
+json 1 '.async == false and .total_ns >= 260000000 and .total_ns < 390000000 and .bytes_per_s > 35000000 and .bytes_per_s <= 52428800' \
+	1 '.async and .total_ns == null and .bytes_per_s == null'
 
 it "--time and --bandwidth: histograms of synchronous copies"
 replayed cudamemcpysize --time -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
@@ -192,8 +191,7 @@ lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ [nu]s +~[0-9.]+ [nu]s +~[0-9.]+ ms +(
 
 it "--direction and --min omit the others, and the calls nested in them"
 replayed cudamemcpysize --direction DtoH -jc "$bin/mem $every"
-json 2 '.direction == "DtoH" and .count == 23'
-json 2 true
+json 2 '.direction == "DtoH" and .count == 23' 2 true
 replayed cudamemcpysize -m 1k -jc "$bin/mem copy 23 1023 h2d copy 7 1024 h2d copy 5 1025 d2h"
 group 1 HtoD false 7 7168
 group 1 DtoH false 5 5125
@@ -210,8 +208,7 @@ for how in '' '--stacks --unwind fp'; do
 	group 1 HtoD false 2 8192
 	json 1 '.direction == "HtoD" and .failed == 1 and .total_ns >= 40000000'
 	group 1 DtoH true 5 385
-	json 1 '.async and .failed == 0 and .total_ns == null'
-	json 2 true
+	json 1 '.async and .failed == 0 and .total_ns == null' 2 true
 	whole
 	silent
 done
@@ -224,8 +221,7 @@ lines 1 '^DtoH, asynchronous; '
 lines 1 '^         5   385 bytes '
 lines 2 '^     COUNT '
 replayed cudamemcpysize --slower 10000 --time -jc "$some"
-json 1 '.direction == "HtoD" and .hist_ns == [[16777216,33554431,2]]'
-json 1 true
+json 1 '.direction == "HtoD" and .hist_ns == [[16777216,33554431,2]]' 1 true
 replayed cudamemcpysize --slower 3000ms -jc "$some"
 json 0 .
 

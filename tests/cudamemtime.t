@@ -26,9 +26,8 @@ status 0
 right scale 5003
 json 1 '.kind == "load" and .count == 471 and .line == 15 and (.file | endswith("/timed.cu")) and .space == "global"
 	and .op == "ld.volatile.global.f32" and .bytes == 4 and .kernel == "scale"'
-json 1 '.kind == "kernel" and .count == 480 and .space == null'
-json 2 '.type == "site"'
-json 1 '.type == "images" and .status == "measured" and .images == 1 and .kernels == 3'
+json 1 '.kind == "kernel" and .count == 480 and .space == null' 2 '.type == "site"' \
+	1 '.type == "images" and .status == "measured" and .images == 1 and .kernels == 3'
 
 it "percentiles and histograms agree with the counts, and ns with cycles"
 json 2 '.type == "site" and (.hist | map(.[2]) | add) == .count and .min <= .p50 and .p50 <= .p95 and .p95 <= .max
@@ -37,32 +36,30 @@ json 2 '.type == "site" and (.hist | map(.[2]) | add) == .count and .min <= .p50
 it "stores, atomics, waits and shared memory count, too"
 measure sum --op all -S all
 right sum 1
-json 1 '.op == "ld.global.f32" and .count == 471'
-json 1 '.op == "bar.sync" and .kind == "wait" and .space == "barrier" and .count == 7 * 480'
+json 1 '.op == "ld.global.f32" and .count == 471' \
+	1 '.op == "bar.sync" and .kind == "wait" and .space == "barrier" and .count == 7 * 480'
 # 2, 1, 1, 1, 1, 1, 1 warps of each block have lanes left to add
-json 2 '.kind == "load" and .space == "shared" and .count == 960 and .line == 28'
-json 1 '.kind == "store" and .space == "shared" and .count == 960'
-json 1 '.kind == "store" and .space == "shared" and .count == 480'
-json 1 '.kind == "atomic" and .count == 120'
+json 2 '.kind == "load" and .space == "shared" and .count == 960 and .line == 28' \
+	1 '.kind == "store" and .space == "shared" and .count == 960' \
+	1 '.kind == "store" and .space == "shared" and .count == 480' \
+	1 '.kind == "atomic" and .count == 120'
 
 it "a warp's two halves count apart where it has diverged; an inlined function has the line in the user's file"
 measure "$halves"
 right "$halves" 5003
-json 1 '.op == "ld.volatile.global.f32" and .count == 471'
-json 1 '.space == "readonly" and .op == "ld.global.nc.f32" and .count == 468 and .line == 37'
-json 3 '.type == "site" and .kernel == "halves<float>" and .symbol == "_Z6halvesIfEvPKT_PS0_i"'
+json 1 '.op == "ld.volatile.global.f32" and .count == 471' \
+	1 '.space == "readonly" and .op == "ld.global.nc.f32" and .count == 468 and .line == 37' \
+	3 '.type == "site" and .kernel == "halves<float>" and .symbol == "_Z6halvesIfEvPKT_PS0_i"'
 
 it "-K chooses kernels by each of their names, -S and --op what is measured of them"
 for kernels in 'halves<*>' 'halves<float>' 'void halves<float>(*)' "$halves" 'scale,hal*'; do
 	measure "$halves" -K "$kernels" -S readonly --op load
 	right "$halves" 5003
-	json 1 '.kind == "load"'
-	json 1 '.space == "readonly" and .count == 468'
+	json 1 '.kind == "load"' 1 '.space == "readonly" and .count == 468'
 done
 measure "$halves" -K nothing
 right "$halves" 5003
-json 0 '.type == "site"'
-json 1 '.status == "no_sites"'
+json 0 '.type == "site"' 1 '.status == "no_sites"'
 
 it "--blocks and --warps choose"
 for n in 2:20 8:5 64:1; do
@@ -133,10 +130,10 @@ it "--chrome is a timeline in which accesses lie in their warps"
 measure scale --chrome "$tmp/json"
 right scale 5003
 jq -c '.[]' "$tmp/json" >"$tmp/out"
-json 471 '.ph == "X" and .cat == "load" and .name == "global load" and .args.line == 15 and .dur > 0'
-json 480 '.ph == "X" and .cat == "kernel" and .name == "scale"'
-json 1 '.name == "process_name" and .args.name == "SM 0"'
-json 0 '.ts != null and .ts < 0'
+json 471 '.ph == "X" and .cat == "load" and .name == "global load" and .args.line == 15 and .dur > 0' \
+	480 '.ph == "X" and .cat == "kernel" and .name == "scale"' \
+	1 '.name == "process_name" and .args.name == "SM 0"' \
+	0 '.ts != null and .ts < 0'
 [ "$(jq -s 'map(select(.ph == "X") | [.pid, .tid]) | unique - [] | length' "$tmp/out")" -eq \
 	"$(jq -s 'map(select(.name == "thread_name")) | length' "$tmp/out")" ] || no "tracks without a name"
 
@@ -178,8 +175,8 @@ lines 1 '^image 1, PTX: 8 places in 3 kernels$'
 lines 1 '^  timed.cu:15: global load, ld.volatile.global.f32$'
 lines 1 '^halves<float>$'
 run cudamemtime --list -j -K scale --op all "$ptx"
-json 1 '.type == "site" and .image == 1 and .sm == null and .kind == "store" and .line == 15'
-json 3 '.kernel == "scale"'
+json 1 '.type == "site" and .image == 1 and .sm == null and .kind == "store" and .line == 15' \
+	3 '.kernel == "scale"'
 fails 3 'there is no PTX in it' cudamemtime --list /bin/true
 fails 1 'cannot open /nowhere' cudamemtime --list /nowhere
 fails 1 'not a regular file' cudamemtime --list /dev/null

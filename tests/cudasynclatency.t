@@ -59,8 +59,7 @@ replayed $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' sleep
 json 1 '.waits == 13 and .share > 0.5 and .share <= 1 and .waited_ns >= 260000000 and .tid != .pid' \
 	1 .tid
 replayed $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
-json 1 '.waits == 13 and .share > 0.5' \
-	1 '.waits == 7 and .share > 0.1 and .share < 1' \
+json 1 '.waits == 13 and .share > 0.5' 1 '.waits == 7 and .share > 0.1 and .share < 1' \
 	1 '.func == "cudaDeviceSynchronize" and .count == 20'
 whole
 
@@ -69,8 +68,7 @@ words="sync 3 copy 23 4096 h2d copyasync 5 64 h2d malloc 7 100 free 7 host 5 100
 replayed cudasynclatency -jc "$bin/mem $words"
 json 1 .func
 replayed cudasynclatency -ijc "$bin/mem $words"
-json 1 '.func == "cudaMemcpy" and .count == 23' \
-	1 '.func == "cudaFree" and .count == 7' \
+json 1 '.func == "cudaMemcpy" and .count == 23' 1 '.func == "cudaFree" and .count == 7' \
 	1 '.func == "cudaMallocHost" and .count == 5' \
 	1 '.func == "cudaFreeHost" and .count == 5' \
 	1 '.func == "cudaFreeArray" and .count == 2' \
@@ -90,8 +88,7 @@ json 1 '.func == "cuMemFree_v2" and .count == 9' \
 
 it "-L adds launches"
 replayed cudasynclatency -Ljc "env SIM_LATENCY_US=cuLaunchKernel:2=20000 $bin/mem launch 503 sync 1"
-json 1 '.func == "cudaLaunchKernel" and .count == 503 and .max_ns >= 20000000' \
-	2 .func
+json 1 '.func == "cudaLaunchKernel" and .count == 503 and .max_ns >= 20000000' 2 .func
 whole
 
 it "-k shows where the waits are, the longest first"
@@ -111,7 +108,7 @@ off_spread() {
 		.max_off_cpu_ns >= .hist_off_cpu[-1][0] and .max_off_cpu_ns <= .hist_off_cpu[-1][1]'
 }
 
-for how in '' -k; do
+for how in '' ${LONG:+-k}; do
 	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
 	# shellcheck disable=SC2086 # words
 	run env $slow cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
@@ -128,7 +125,7 @@ for how in '' -k; do
 	off_spread
 	silent
 done
-for how in '' -k; do
+for how in '' ${LONG:+-k}; do
 	it "-O: a thread that has no CPU is preempted, not asleep $how"
 	taskset -c 0 sh -c 'while :; do :; done' &
 	pids="$pids $!"
@@ -170,9 +167,9 @@ if long; then
 	wait "$tracer"
 	rc=$?
 	status 0
-	sum 131 'select(.func == "cudaDeviceSynchronize").count'
-	sum 262 'select(.func == "cudaStreamSynchronize").count'
-	sum 393 'select(.tid).waits'
+	sum 131 'select(.func == "cudaDeviceSynchronize").count' \
+		262 'select(.func == "cudaStreamSynchronize").count' \
+		393 'select(.tid).waits'
 	jq -es '(map(select(.func).total_ns) | add) == (map(select(.tid).waited_ns) | add)' "$tmp/out" >/dev/null ||
 		no "the threads' waits are not the functions'"
 	[ "$(jq -s 'map(.time) | unique | length' "$tmp/out")" -ge 2 ] || no "one report only"

@@ -7,7 +7,8 @@ tool cudatop -jp "$pid" 100ms
 echo >&3
 until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
 until_true eval '[ "$(jq -s "map(.errors) | add" "$tmp/out" 2>/dev/null)" = 19 ]'
-sleep .3
+n=$(wc -l <"$tmp/out")
+until_true eval '[ "$(wc -l <"$tmp/out")" -ge '$((n + 2))' ]'
 stop
 # sums KEY: over all intervals
 sums() { jq -s "map(select(.type == \"process\") | .$1) | add" "$tmp/out"; }
@@ -17,8 +18,8 @@ equal "$(sums errors)" 19
 tail -n 1 "$tmp/out" >"$tmp/last"
 cp "$tmp/last" "$tmp/out"
 # copies need two buffers on the device
-json 1 '.held >= 99208 and .host_held == 57344 and .managed_held == 5000 and .devices == [0] and .comm == "mem"'
-json 1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and .call_ns == null and .nranks == null and .used == null'
+json 1 '.held >= 99208 and .host_held == 57344 and .managed_held == 5000 and .devices == [0] and .comm == "mem"' \
+	1 '.errors == 0 and .launches == 0 and .wait_ns == 0 and .call == null and .call_ns == null and .nranks == null and .used == null'
 exec 3>&-
 wait "$pid"
 
@@ -26,9 +27,9 @@ for kind in session ${LONG:+inject}; do
 	it "--attach $kind: a command's block has what it did until its end"
 	run cudatop --attach $kind -jc "$bin/mem launch 101 graph 13 copy 7 1000 h2d badlaunch 5"
 	status 0
-	json 1 '.type == "process" and .launches == 114 and .graph_launches == 13 and .copies == 7 and .htod == 7000 and .errors == 5'
-	json 1 '.complete and .comm == "mem" and .devices == [0]'
-	json 1 true
+	json 1 '.type == "process" and .launches == 114 and .graph_launches == 13 and .copies == 7 and .htod == 7000 and .errors == 5' \
+		1 '.complete and .comm == "mem" and .devices == [0]' \
+		1 true
 	silent
 done
 
@@ -40,10 +41,10 @@ lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (-|lau
 for kind in session ${LONG:+inject}; do
 	it "--attach $kind: a program that another one replaces has a row of its own, with all that it did"
 	run cudatop --attach $kind -jc "$bin/mem launch 101 copy 7 1000 h2d badlaunch 5 exec '(' launch 13 exec '(' launch 3 ')' ')'"
-	json 1 '.launches == 101 and .copies == 7 and .errors == 5'
-	json 1 '.launches == 13 and .copies == 0 and .errors == 0'
-	json 1 '.launches == 3'
-	json 3 true
+	json 1 '.launches == 101 and .copies == 7 and .errors == 5' \
+		1 '.launches == 13 and .copies == 0 and .errors == 0' \
+		1 '.launches == 3' \
+		3 true
 	silent
 done
 
@@ -204,9 +205,9 @@ json 1 '.code_loads == 3 and .errors == 3'
 for kind in session inject; do
 	it "--attach $kind: calls that are no waits have their time, the busiest function, and a hint"
 	SIM_LATENCY_US=cuMemFree_v2=100000 run cudatop --attach $kind -jc "$bin/mem malloc 7 64 sync 3 meminfo 5 free 7"
-	json 1 '.cuda_ns >= 700000000 and .busiest == "cudaFree" and .busiest_ns >= 700000000 and .busiest_ns <= .cuda_ns and .wait_ns < 700000000'
-	json 1 '.hint == "calls" and (.hint_evidence | test("^[0-9]+ % of the time in calls of CUDA, [0-9]+ % in cudaFree$"))'
-	json 1 '.hint_command == "cudatrace -S -k -p \(.pid)"'
+	json 1 '.cuda_ns >= 700000000 and .busiest == "cudaFree" and .busiest_ns >= 700000000 and .busiest_ns <= .cuda_ns and .wait_ns < 700000000' \
+		1 '.hint == "calls" and (.hint_evidence | test("^[0-9]+ % of the time in calls of CUDA, [0-9]+ % in cudaFree$"))' \
+		1 '.hint_command == "cudatrace -S -k -p \(.pid)"'
 	SIM_SPIN_US=cudaMemGetInfo=100000 run cudatop --attach $kind -jc "$bin/mem malloc 7 64 meminfo 7 free 7"
 	json 1 '.busiest == "cudaMemGetInfo" and .busiest_ns >= 700000000 and .hint == "calls"'
 	silent
@@ -216,7 +217,7 @@ it "… and a column once that is 1 % of the time"
 replayed SIM_LATENCY_US=cuMemFree_v2=100000 cudatop -bc "$bin/mem malloc 7 64 free 7"
 lines 1 '^PID .* %WAIT +%CUDA +ERR/S +HINT +CALL$'
 lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 calls +-$'
-replayed cudatop -s cuda -bc "$bin/mem sleep 300"
+replayed cudatop -s cuda -bc "$bin/mem sleep 200"
 lines 1 '^PID .* %WAIT +ERR/S +HINT +CALL$'
 
 it "a call that has not returned counts as it goes on"
@@ -228,7 +229,7 @@ wait "$pid" 2>/dev/null
 it "a loop of cheap calls has no probe: its threads are sampled, and its function is named"
 "$bin/mem" malloc 1 64 launch 1 loop 1000000 '(' launch 1 query 100000 ')' & pid=$!
 pids="$pids $pid"
-tool cudatop -jp "$pid" 500ms
+tool cudatop -jp "$pid" 200ms
 until_true eval '[ "$(jq -s "map(select(.busiest == \"cudaStreamQuery\" and .hint == \"calls\" and .cuda_share > 0.5)) | length" "$tmp/out" 2>/dev/null)" -ge 2 ]'
 stop
 kill "$pid"
@@ -261,9 +262,8 @@ lines 0 ' 0/3 .* behind '
 it "--gpu-time: how long it runs on the GPU"
 SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
 json 1 '.gpu_ns == 205500 and .gpu_share > 0'
-replayed cudatop --gpu-time -jc "$bin/mem launch 101 sleep 700 exec '(' launch 7 ')'"
-json 1 '.launches == 101 and .gpu_ns == 101000'
-json 1 '.launches == 7 and .gpu_ns == 7000'
+replayed cudatop --gpu-time -jc "$bin/mem launch 101 sleep 200 exec '(' launch 7 ')'"
+json 1 '.launches == 101 and .gpu_ns == 101000' 1 '.launches == 7 and .gpu_ns == 7000'
 fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
 
 it "-m: the account of a process's memory, once or every interval"
@@ -278,9 +278,9 @@ until_true grep -q '^ *92\.0 KiB  device ?    mem, in 23 allocations$' "$tmp/out
 until_true grep -q '^cudatop: tracing' "$tmp/err"
 printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\n' $((80 << 30)) $((3 << 30)) "$pid" >"$tmp/nvml"
 run env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop --once -jm "$pid"
-json 1 '.type == "account" and .owner == null and .part == null and .bytes == 1000003 and .at == "interval" and (.complete | not)'
-json 1 '.part == "gpu-free"'
-json 3 true
+json 1 '.type == "account" and .owner == null and .part == null and .bytes == 1000003 and .at == "interval" and (.complete | not)' \
+	1 '.part == "gpu-free"' \
+	3 true
 go
 for o in '--rows 3' '--gpu-time' '-s pid'; do fails 2 '--memory cannot be combined with --gpu-time, --rows or --sort' cudatop -m 1 $o; done
 for o in '-p 1' '-c true' '--layer driver' '--attach multi' '--comm a' '-u root' --list; do

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # Arguments, out-parameters and results, against what the program itself says that it passed.
+light
 
 # calls FILTER FILE: func, args and ret of its objects, with the keys in order
 calls() { jq -cS "select($1) | {func, args, ret}" "$2" | LC_ALL=C sort; }
@@ -74,10 +75,10 @@ for program in args-real mem-real kern-real kern-real-static; do
 			json 28 '.ret == 35 and .error == "cudaErrorInsufficientDriver"'
 			;;
 		kern*)
-			run cudatrace -jc "$bin/$program 3 2 5 1 7"
-			json 22 '.ret == 35 and .error == "cudaErrorInsufficientDriver"'
-			json 3 '.func == "cudaLaunchKernel" and .kernel == "scale" and .args.gridDim == [8,1,1] and .args.blockDim == [128,1,1]'
-			json 2 '.func == "cudaLaunchKernel" and .kernel == "fill<int>" and .args.gridDim == [4,1,1]'
+			run cudatrace --attach session -jc "$bin/$program 3 2 5 1 7"
+			json 22 '.ret == 35 and .error == "cudaErrorInsufficientDriver"' \
+				3 '.func == "cudaLaunchKernel" and .kernel == "scale" and .args.gridDim == [8,1,1] and .args.blockDim == [128,1,1]' \
+				2 '.func == "cudaLaunchKernel" and .kernel == "fill<int>" and .args.gridDim == [4,1,1]'
 			;;
 		esac
 		json 0 '.args | keys | any(startswith("*devPtr"))'
@@ -103,13 +104,13 @@ fi
 for program in kern-static kern-12 kern-ptsz ${LONG:+kern kern-legacy}; do
 	it "$program: the names of kernels, the dimensions of launches, once each"
 	[ -e "$bin/$program" ] || { skip "no nvcc here"; continue; }
-	run cudatrace -jc "$bin/$program 7 5 23 3 11"
+	run cudatrace --attach session -jc "$bin/$program 7 5 23 3 11"
 	status 0
-	json 7 '.kernel == "scale" and .args.gridDim == [8,1,1] and .args.blockDim == [128,1,1]'
-	json 5 '.kernel == "fill<int>" and .args.gridDim == [4,1,1] and .args.blockDim == [256,1,1]'
-	json 12 '.kernel != null'
-	json 25 '.func == "cudaMalloc" and .args.size == 4096 and (.args["*devPtr"] | test("^0x[1-9a-f][0-9a-f]+$"))'
-	json 11 '(.func | test("^cudaMemcpy(_ptds)?$")) and .args.kind == "cudaMemcpyHostToDevice" and .args.count == 4096'
+	json 7 '.kernel == "scale" and .args.gridDim == [8,1,1] and .args.blockDim == [128,1,1]' \
+		5 '.kernel == "fill<int>" and .args.gridDim == [4,1,1] and .args.blockDim == [256,1,1]' \
+		12 '.kernel != null' \
+		25 '.func == "cudaMalloc" and .args.size == 4096 and (.args["*devPtr"] | test("^0x[1-9a-f][0-9a-f]+$"))' \
+		11 '(.func | test("^cudaMemcpy(_ptds)?$")) and .args.kind == "cudaMemcpyHostToDevice" and .args.count == 4096'
 	silent
 done
 
@@ -121,9 +122,9 @@ equal "$(jq -r 'select(.func == "cudaMemcpy") | .args.dst' "$tmp/out")" \
 it "kern-stripped: the driver's calls, with the names that it was asked for"
 if [ -e "$bin/kern-stripped" ]; then
 	replayed cudatrace -jc "$bin/kern-stripped 7 5 23 3 11"
-	json 7 '.func == "cuLaunchKernel" and .kernel == "scale" and .args.gridDimX == 8 and .args.blockDimX == 128'
-	json 5 '.func == "cuLaunchKernel" and .kernel == "fill<int>" and .args.gridDimX == 4 and .args.hStream == "0x0"'
-	json 0 '.layer == "runtime"'
+	json 7 '.func == "cuLaunchKernel" and .kernel == "scale" and .args.gridDimX == 8 and .args.blockDimX == 128' \
+		5 '.func == "cuLaunchKernel" and .kernel == "fill<int>" and .args.gridDimX == 4 and .args.hStream == "0x0"' \
+		0 '.layer == "runtime"'
 else
 	skip "no nvcc here"
 fi
@@ -151,11 +152,10 @@ lines 1 'name="ugly\\x1b\[31m\\x0a\\"kernel"\) = 0$'
 lines 1 'name="a_kernel_whose_name_goes_on_n+"\) = 0$'
 lines 3 'cuLaunchKernel\(f=0x[0-9a-f]+ ugly\\x1b\[31m\\x0a"kernel, '
 replayed cudatrace -j -e cuModuleGetFunction,launch -c "$bin/launches ugly 3 long 1"
-json 1 '.args.name == "ugly\u001b[31m\n\"kernel"'
-json 1 '.kernel != null and (.kernel | length) == 4001'
+json 1 '.args.name == "ugly\u001b[31m\n\"kernel"' 1 '.kernel != null and (.kernel | length) == 4001'
 
 it "a process's name is escaped"
-run cudatrace -e launch -c "$bin/mem launch 1; $bin/launches rename '%e[2J' failed 1"
+run cudatrace --attach session -e launch -c "$bin/mem launch 1; $bin/launches rename '%e[2J' failed 1"
 lines 1 ' \\x1b\[2J +cudaLaunchKernel'
 
 # A runtime of two versions: in 12 the third parameter is an int, in 13 a struct.

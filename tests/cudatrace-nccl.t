@@ -39,9 +39,9 @@ for kind in session ${LONG:+multi inject}; do
 		grep -vE "$(sed -nE 's/^REFUSED\((.*)\)$/^\1$/p' tests/sim/nccl.c | tr '\n' '|')egister$" | LC_ALL=C sort >"$tmp/want"
 	jq -r .func "$tmp/out" | LC_ALL=C sort -u >"$tmp/got"
 	equal "$(diff "$tmp/want" "$tmp/got")" ''
-	json 40 '.layer == "nccl" and .captured == false and .kernel == null and .latency_ns > 0'
-	json 3 '.error == "ncclInvalidArgument" or .error == "ncclInvalidUsage"'
-	json 1 '.ret == 7 and .error == "ncclInProgress" and .args["*comm"]'
+	json 40 '.layer == "nccl" and .captured == false and .kernel == null and .latency_ns > 0' \
+		3 '.error == "ncclInvalidArgument" or .error == "ncclInvalidUsage"' \
+		1 '.ret == 7 and .error == "ncclInProgress" and .args["*comm"]'
 done
 
 it "as text: enums by name, the stored values in place of pointers, the beginning of an id that is passed by value"
@@ -63,18 +63,15 @@ lines 40 ''
 
 it "-e takes groups, names and patterns of them; the default has what it has of CUDA: no queries and no errors"
 trace "-je operation" 3
-json 39 '.func | test("^nccl(All|Reduce|B|Gather|Scatter|Send|Recv)")'
-json 39 true
+json 39 '.func | test("^nccl(All|Reduce|B|Gather|Scatter|Send|Recv)")' 39 true
 trace "-je comm,group" 3
-json 9 '.func | test("^ncclGroup")'
-json 60 '.func | test("^nccl(Comm|GetUniqueId)")'
-json 69 true
+json 9 '.func | test("^ncclGroup")' 60 '.func | test("^nccl(Comm|GetUniqueId)")' 69 true
 trace "-je nccl,!operation,!comm,!ncclGroup*" 3
 equal "$(jq -r .func "$tmp/out" | sort | uniq -c | tr -s ' \n' ' ')" \
 	' 3 ncclCommGetAsyncError 3 ncclGetErrorString 3 ncclGetLastError 3 ncclGetVersion '
 trace -j 3
-json 0 '.func | test("^nccl(GetVersion|CommCount|CommCuDevice|CommUserRank|CommGetAsyncError|GetErrorString|GetLastError)$")'
-json 99 '.layer == "nccl"'
+json 0 '.func | test("^nccl(GetVersion|CommCount|CommCuDevice|CommUserRank|CommGetAsyncError|GetErrorString|GetLastError)$")' \
+	99 '.layer == "nccl"'
 trace "-je !nccl" 1
 json 0 true
 fails 2 "--trace: unknown function or group 'ncclAlReduce'; did you mean ncclAllReduce" cudatrace -e ncclAlReduce
@@ -87,28 +84,27 @@ lines 1 '^nccl    ncclBroadcast\('
 trace "-je ncclBroadcast" 1
 json 2 '.func == "ncclBroadcast"'
 trace "-je operation,!ncclBcast" 1
-json 1 '.func == "ncclBroadcast"'
-json 12 true
+json 1 '.func == "ncclBroadcast"' 12 true
 
 it "-x: those that failed, of which a call that goes on is none"
 trace "-xje nccl" 5
-sum 10 'select(.error == "ncclInvalidArgument" and .ret == 4 and (.args | has("*comm") | not)).count'
-sum 5 'select(.func == "ncclGroupEnd" and .error == "ncclInvalidUsage").count'
-sum 15 .count
+sum 10 'select(.error == "ncclInvalidArgument" and .ret == 4 and (.args | has("*comm") | not)).count' \
+	5 'select(.func == "ncclGroupEnd" and .error == "ncclInvalidUsage").count' \
+	15 .count
 
 it "-S counts calls and failures, --chrome has them by the names of their results"
 trace "-Sje nccl" 7
-json 1 '.func == "ncclAllReduce" and .layer == "nccl" and .calls == 14 and .errors == 7'
-json 1 '.func == "ncclCommInitRankConfig" and .calls == 14 and .errors == 7'
-json 1 '.func == "ncclCommDestroy" and .calls == 35 and .errors == 0'
+json 1 '.func == "ncclAllReduce" and .layer == "nccl" and .calls == 14 and .errors == 7' \
+	1 '.func == "ncclCommInitRankConfig" and .calls == 14 and .errors == 7' \
+	1 '.func == "ncclCommDestroy" and .calls == 35 and .errors == 0'
 sum 280 .calls
 trace "-Se nccl" 7
 lines 1 ' 14 +7 ncclAllReduce$'
 trace "-e nccl --chrome $public/chrome" 1
 jq -c '.[] | select(.cat == "nccl")' "$public/chrome" >"$tmp/out"
-json 40 '.ph == "X" and .dur >= 0'
-json 1 '.name == "ncclReduce" and .args.datatype == "ncclInt8" and .args.op == "ncclProd" and .args.return == 0'
-json 1 '.name == "ncclGroupEnd" and .args.return == "ncclInvalidUsage"'
+json 40 '.ph == "X" and .dur >= 0' \
+	1 '.name == "ncclReduce" and .args.datatype == "ncclInt8" and .args.op == "ncclProd" and .args.return == 0' \
+	1 '.name == "ncclGroupEnd" and .args.return == "ncclInvalidUsage"'
 
 it "--slower, -n, -k, --folded, --enter and --unchecked work for them"
 trace "-je nccl -n 7" 3
@@ -123,14 +119,14 @@ trace "-e group --enter" 3
 lines 9 '^> ncclGroup(Start|End)\(\)$'
 lines 6 '^< ncclGroup(Start|End)\(\) = 0$'
 trace "--unchecked -je nccl" 3
-sum 3 'select(.func == "ncclAllReduce" and .next == "ncclCommInitRankConfig").count'
-sum 3 'select(.func == "ncclGroupEnd" and .next == "ncclGetUniqueId").count'
-sum 9 .count
+sum 3 'select(.func == "ncclAllReduce" and .next == "ncclCommInitRankConfig").count' \
+	3 'select(.func == "ncclGroupEnd" and .next == "ncclGetUniqueId").count' \
+	9 .count
 
 it "operations of ranks that are captured into a CUDA graph are marked"
 replayed cudatrace -je nccl,stream,graph -c "$bin/nccl 2 init allreduce 3 1 capture 7 1 allreduce 2 1 destroy >$public/said"
-json 14 '.func == "ncclAllReduce" and .captured and (.args.stream != "0x0")'
-json 10 '.func == "ncclAllReduce" and (.captured | not)'
+json 14 '.func == "ncclAllReduce" and .captured and (.args.stream != "0x0")' \
+	10 '.func == "ncclAllReduce" and (.captured | not)'
 
 # A libnccl that calls CUDA: an operation makes 3 allocations, and one that fails.
 cat >"$tmp/calls.c" <<'END'
@@ -172,12 +168,12 @@ ${CC:-cc} -w -o "$public/main" "$tmp/main.c" "$public/lib/libnccl.so.2" "$lib/li
 for kind in session ${LONG:+inject}; do
 	it "--attach $kind: the calls of CUDA that NCCL makes are shown, too, and once"
 	run cudatrace --attach "$kind" -jc "$public/main"
-	json 5 '.func == "ncclAllReduce" and .error == "ncclUnhandledCudaError"'
-	json 16 '.func == "cudaMalloc" and .error == null'
-	json 5 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation"'
-	json 5 '.func == "cudaDeviceSynchronize"'
-	json 10 '.func | test("^ncclGroup")'
-	json 41 true
+	json 5 '.func == "ncclAllReduce" and .error == "ncclUnhandledCudaError"' \
+		16 '.func == "cudaMalloc" and .error == null' \
+		5 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation"' \
+		5 '.func == "cudaDeviceSynchronize"' \
+		10 '.func | test("^ncclGroup")' \
+		41 true
 	silent
 done
 
@@ -188,14 +184,12 @@ lines 1 ' main +ncclAllReduce\(.*\) = ncclUnhandledCudaError \(1\)$'
 lines 2 ' \[4 times in [0-9.]+ [mu]?s\]$'
 equal "$(sed -n '2,3s/(.*//p' "$tmp/out" | sed 's/.* //' | tr '\n' ' ')" 'cudaMalloc ncclAllReduce '
 replayed cudatrace --tree -jc "$public/main"
-json 5 '.func == "ncclAllReduce" and .depth == 0'
-json 20 '.func == "cudaMalloc" and .depth == 1'
-json 1 '.func == "cudaMalloc" and .depth == 0'
-json 20 '.func == "cuMemAlloc_v2" and .depth == 2'
-json 1 '.func == "cuMemAlloc_v2" and .depth == 1'
+json 5 '.func == "ncclAllReduce" and .depth == 0' 20 '.func == "cudaMalloc" and .depth == 1' \
+	1 '.func == "cudaMalloc" and .depth == 0' \
+	20 '.func == "cuMemAlloc_v2" and .depth == 2' \
+	1 '.func == "cuMemAlloc_v2" and .depth == 1'
 replayed cudatrace --unchecked -jc "$public/main"
-sum 5 'select(.func == "ncclAllReduce" and .next == "ncclGroupEnd").count'
-sum 5 .count
+sum 5 'select(.func == "ncclAllReduce" and .next == "ncclGroupEnd").count' 5 .count
 
 it "--chrome counts the memory that is allocated inside of NCCL"
 replayed cudatrace --chrome "$public/chrome" -c "$public/main"
@@ -232,12 +226,11 @@ else
 	${CC:-cc} -I. -o "$public/real" "$tmp/real.c" "$real" "-Wl,-rpath,${real%/*}" 2>"$tmp/err" || no "$(head -n 3 "$tmp/err")"
 	run env NCCL_SOCKET_IFNAME=lo cudatrace -je nccl -c "$public/real >$public/said"
 	json 3 ".func == \"ncclGetVersion\" and .args[\"*version\"] == $(cat "$public/said")"
-	json 5 '.func == "ncclBcast" and .args.datatype == "ncclBfloat16" and .args.count == 7 and .error == "ncclInvalidArgument"'
-	json 1 '.func == "ncclCommInitRank" and .args.nranks == 11 and .args.rank == 2 and .error == "ncclUnhandledCudaError"'
+	json 5 '.func == "ncclBcast" and .args.datatype == "ncclBfloat16" and .args.count == 7 and .error == "ncclInvalidArgument"' \
+		1 '.func == "ncclCommInitRank" and .args.nranks == 11 and .args.rank == 2 and .error == "ncclUnhandledCudaError"'
 	equal "$(jq -c 'select(.func == "ncclCommInitRank").args.commId' "$tmp/out")" \
 		"$(jq -c 'select(.func == "ncclGetUniqueId").args["*uniqueId"]' "$tmp/out")"
-	json 1 '.func == "ncclGetErrorString" and (.ret | test("remote"))'
-	json 11 true
+	json 1 '.func == "ncclGetErrorString" and (.ret | test("remote"))' 11 true
 	nm -D --defined-only "$real" | sed -nE 's/.* [TW] (nccl[A-Z][^@]*).*/\1/p' | LC_ALL=C sort >"$tmp/want"
 	run cudatrace -e nccl --list -jl "$real"
 	equal "$(jq -r --arg real "$real" 'select(.layer == "nccl" and .file == $real).func' "$tmp/out" | LC_ALL=C sort -u | diff "$tmp/want" -)" ''

@@ -2,6 +2,7 @@
 # The summary, the timeline, failures that nobody asked about, errors that earlier work caused; and
 # what the tracer of eunomia's cuda_events tutorial shows.
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 # counts FILE: "name number" of the timeline's calls, in order
@@ -24,21 +25,21 @@ silent
 it "--summary: the slowest function comes first, and its share is right"
 replayed SIM_LATENCY_US=cuCtxSynchronize=200000,cuMemFree_v2=60000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
-json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 600000000 and .min_ns >= 200000000 and .max_ns >= .min_ns and .layer == "runtime"'
-json 1 '.func == "cudaFree" and .total_ns >= 180000000 and .total_ns < 600000000'
+json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 600000000 and .min_ns >= 200000000 and .max_ns >= .min_ns and .layer == "runtime"' \
+	1 '.func == "cudaFree" and .total_ns >= 180000000 and .total_ns < 600000000'
 
 it "--summary in JSON: the process is there if there is but one"
 replayed cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"
-json 1 '.type == "function" and .func == "cudaMalloc" and .pid > 1 and .comm == "mem" and .container == null'
-json 1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == null and .comm == null and .calls == 3'
+json 1 '.type == "function" and .func == "cudaMalloc" and .pid > 1 and .comm == "mem" and .container == null' \
+	1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == null and .comm == null and .calls == 3'
 equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/out")" 1
 equal "$(jq -s 'map(select(.type == "stack" and .func == "cudaFree").pid | numbers) | unique | length' "$tmp/out")" 2
 
 it "--summary counts more calls than there is room for records; of each thread, process and execution"
 run cudatrace -S -jc "$bin/mem launch 300007 thread '(' launch 10007 ')' thread '(' malloc 13 64 ')' join forkexec '(' fail 7 launch 23 ')'"
-json 1 '.func == "cudaLaunchKernel" and .calls == 310037 and .errors == 0 and .pid == null and .comm == null'
-json 1 '.func == "cudaMalloc" and .calls == 20 and .errors == 7 and .pid == null and .min_ns <= .max_ns and .total_ns >= 13 * .min_ns + .max_ns'
-json 2 true
+json 1 '.func == "cudaLaunchKernel" and .calls == 310037 and .errors == 0 and .pid == null and .comm == null' \
+	1 '.func == "cudaMalloc" and .calls == 20 and .errors == 7 and .pid == null and .min_ns <= .max_ns and .total_ns >= 13 * .min_ns + .max_ns' \
+	2 true
 silent
 run cudatrace -S -jc "$bin/mem loop 13 '(' malloc 3 64 sleep 100 fail 1 ')'"
 json 1 '.func == "cudaMalloc" and .calls == 52 and .errors == 13 and .pid > 1 and .comm == "mem"'
@@ -59,23 +60,21 @@ lines 1 '^        do_sync\+0x'
 
 it "--summary --tree counts what is inside too; --summary -x failures alone"
 replayed cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
-json 1 '.func == "cuMemAlloc_v2" and .calls == 23'
-json 1 '.func == "cudaFree" and .calls == 7'
+json 1 '.func == "cuMemAlloc_v2" and .calls == 23' 1 '.func == "cudaFree" and .calls == 7'
 replayed cudatrace -S -x -e memory -jc "$bin/mem malloc 23 64 fail 7"
-json 1 '.func == "cudaMalloc" and .calls == 7 and .errors == 7'
-json 1 true
+json 1 '.func == "cudaMalloc" and .calls == 7 and .errors == 7' 1 true
 
 it "--chrome: a timeline with the calls' times, arguments, results and kernels"
-run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 2 fail 1 thread '(' rename worker malloc 5 64 ')' join"
+run cudatrace --attach session --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 2 fail 1 thread '(' rename worker malloc 5 64 ')' join"
 status 0
 equal "$(cat "$tmp/out")" ''
 jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
-json 3 '.name == "cudaMalloc" and .ph == "X" and .cat == "runtime" and .args.size == 4096 and .args.return == 0'
-json 2 '.name == "cudaLaunchKernel(mem_kernel)" and .cat == "runtime" and .args.gridDim == [13,1,1]'
-json 1 '.args.return == "cudaErrorMemoryAllocation"'
-json 11 '.ph == "X" and .pid > 1 and .dur > 0 and .ts > 0'
-json 1 '.ph == "M" and .name == "process_name" and .args.name == "mem"'
-json 1 '.ph == "M" and .name == "thread_name" and .args.name == "worker"'
+json 3 '.name == "cudaMalloc" and .ph == "X" and .cat == "runtime" and .args.size == 4096 and .args.return == 0' \
+	2 '.name == "cudaLaunchKernel(mem_kernel)" and .cat == "runtime" and .args.gridDim == [13,1,1]' \
+	1 '.args.return == "cudaErrorMemoryAllocation"' \
+	11 '.ph == "X" and .pid > 1 and .dur > 0 and .ts > 0' \
+	1 '.ph == "M" and .name == "process_name" and .args.name == "mem"' \
+	1 '.ph == "M" and .name == "thread_name" and .args.name == "worker"'
 equal "$(jq -s '[.[] | select(.ph == "M" and .name == "thread_name" and .args.name == "worker").tid] ==
 	([.[] | select(.args.size == 64).tid] | unique)' "$tmp/out")" true
 silent
@@ -85,8 +84,8 @@ replayed cudatrace -k -e cudaMalloc,cudaFree --chrome "$tmp/trace.json" -c "$bin
 status 0
 silent
 jq -c '.[] | select(.ph == "X")' "$tmp/trace.json" >"$tmp/out"
-json 3 '.name == "cudaMalloc" and (.args.stack[0] | test("^do_malloc[+]0x[0-9a-f]+ [(]/.*/mem[)]$")) and (.args.stack | length) > 2'
-json 2 '.name == "cudaFree" and (.args.stack[0] | startswith("do_free+0x")) and .args.return == 0'
+json 3 '.name == "cudaMalloc" and (.args.stack[0] | test("^do_malloc[+]0x[0-9a-f]+ [(]/.*/mem[)]$")) and (.args.stack | length) > 2' \
+	2 '.name == "cudaFree" and (.args.stack[0] | startswith("do_free+0x")) and .args.return == 0'
 replayed cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 1 64"
 jq -e 'all(.[]; .args | has("stack") | not)' "$tmp/trace.json" >/dev/null || no "stacks without -k"
 
@@ -100,18 +99,18 @@ it "-e jit: functions that load code or look up kernels, with stacks, as a summa
 export SIM_LATENCY_US=cuModuleLoadData=20000
 jit="$bin/mem loop 7 '(' drvlaunch 3 ')' malloc 3 64 sync 2 launch 5"
 replayed cudatrace -e jit -k -jc "$jit"
-json 7 '.func == "cuModuleLoadData" and .layer == "driver" and .latency_ns >= 20000000 and .stack[0].sym == "do_launch"'
-json 7 '.func == "cuModuleGetFunction" and .args.name == "drv_kernel"'
-json 1 '.func == "cuLibraryLoadData" or .func == "cuModuleLoadDataEx"'
-json 8 '.first'
-json 7 '.first and .func == "cuLaunchKernel" and .kernel == "drv_kernel" and (.stack | length > 2)'
-json 1 '.first and .func == "cudaLaunchKernel" and .kernel == "mem_kernel" and .latency_ns > 0'
-json 8 '.func | test("Launch|Alloc|Sync")'
+json 7 '.func == "cuModuleLoadData" and .layer == "driver" and .latency_ns >= 20000000 and .stack[0].sym == "do_launch"' \
+	7 '.func == "cuModuleGetFunction" and .args.name == "drv_kernel"' \
+	1 '.func == "cuLibraryLoadData" or .func == "cuModuleLoadDataEx"' \
+	8 '.first' \
+	7 '.first and .func == "cuLaunchKernel" and .kernel == "drv_kernel" and (.stack | length > 2)' \
+	1 '.first and .func == "cudaLaunchKernel" and .kernel == "mem_kernel" and .latency_ns > 0' \
+	8 '.func | test("Launch|Alloc|Sync")'
 replayed cudatrace -e jit -S -jc "$jit"
-json 1 '.func == "cuModuleLoadData" and .calls == 7 and .total_ns >= 140000000'
-json 1 '.func == "cuLaunchKernel" and .calls == 7'
-json 1 '.func == "cudaLaunchKernel" and .calls == 1'
-json 2 '.func | test("Launch|Alloc|Sync")'
+json 1 '.func == "cuModuleLoadData" and .calls == 7 and .total_ns >= 140000000' \
+	1 '.func == "cuLaunchKernel" and .calls == 7' \
+	1 '.func == "cudaLaunchKernel" and .calls == 1' \
+	2 '.func | test("Launch|Alloc|Sync")'
 replayed cudatrace -e jit --slower 15000 -c "$jit"
 lines 7 '^cuModuleLoadData\(\*module=0x[0-9a-f]+, image=0x[0-9a-f]+\) = 0$'
 lines 7 ''
@@ -119,8 +118,8 @@ replayed cudatrace -e 'jit,!cuModuleLoadData' --slower 15000 -c "$jit"
 lines 0 ''
 replayed cudatrace -e jit --chrome "$tmp/trace.json" -c "$jit"
 jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
-json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000'
-json 7 '.name == "cuLaunchKernel(drv_kernel)" and .cat == "driver"'
+json 7 '.name == "cuModuleLoadData" and .ph == "X" and .dur >= 20000' \
+	7 '.name == "cuLaunchKernel(drv_kernel)" and .cat == "driver"'
 silent
 unset SIM_LATENCY_US
 
@@ -133,14 +132,11 @@ for kind in session ${LONG:+inject}; do
 	lines 4 '^cuLaunchKernel\(.* = 0$'
 	lines 3 '\[first launch'
 	run cudatrace --attach "$kind" -e launch -jc "$bin/launches jit 101 kept 13"
-	json 114 '.first'
-	json 114 '.first and (.kernel | startswith("jit<"))'
+	json 114 '.first' 114 '.first and (.kernel | startswith("jit<"))'
 	run cudatrace --attach "$kind" -e 'jit,!cuModule*' -jc "$bin/launches jit 101 kept 13 kept 13 driver 7"
-	json 128 '.first'
-	json 128 true
+	json 128 '.first' 128 true
 	run cudatrace --attach "$kind" -e 'jit,!cuModule*,cuLaunchKernel' -jc "$bin/launches kept 13"
-	json 13 '.first'
-	json 66 true
+	json 13 '.first' 66 true
 done
 replayed cudatrace -e 'launch,jit,!jit' -c "$bin/mem launch 5 drvlaunch 3"
 lines 8 'LaunchKernel\('
@@ -160,9 +156,9 @@ lines 6 ' = 0$'
 it "NVRTC's compilations are in it, with options and errors"
 for kind in session ${LONG:+inject}; do
 	run env SIM_NVRTC_US=20000 cudatrace --attach "$kind" -e jit -jc "$bin/compile 5 3"
-	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000'
-	json 3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"'
-	json 8 true
+	json 5 '.func == "nvrtcCompileProgram" and .layer == "nvrtc" and .ret == 0 and .args.numOptions == 1 and .latency_ns >= 20000000' \
+		3 '.func == "nvrtcCompileProgram" and .error == "NVRTC_ERROR_COMPILATION"' \
+		8 true
 done
 replayed cudatrace -e 'nvrtc*' -c "$bin/compile 5 3"
 lines 8 '^nvrtcCreateProgram\(\*prog=0x[0-9a-f]+, src="(__global__ void k\(\) \{ \}|#error)", name="source.cu", numHeaders=0, headers=0x0, includeNames=0x0\) = 0$'
@@ -250,8 +246,8 @@ fails 1 'cannot write to /dev/full' cudatrace --chrome /dev/full -c "$bin/mem ma
 it "--unchecked: a failure that is not asked about before the next call"
 replayed cudatrace --unchecked -jc "$bin/mem malloc 1 64 fail 3 malloc 1 64 badlaunch 1 sync 1 badfree 1"
 sum 3 'select(.func == "cudaMalloc" and .next == "cudaMalloc" and .error == "cudaErrorMemoryAllocation").count'
-json 1 '.count == 2'
-json 1 '.func == "cudaLaunchKernel" and .next == "cudaDeviceSynchronize" and .error == "cudaErrorInvalidConfiguration"'
+json 1 '.count == 2' \
+	1 '.func == "cudaLaunchKernel" and .next == "cudaDeviceSynchronize" and .error == "cudaErrorInvalidConfiguration"'
 sum 4 .count
 silent
 replayed cudatrace --unchecked -c "$bin/mem fail 13 malloc 1 64"
@@ -266,15 +262,13 @@ replayed cudatrace --unchecked -jc "$bin/calls asked; $bin/calls peeked; $bin/ca
 status 0
 json 0 true
 replayed cudatrace --unchecked -jc "$bin/calls asked-by-other"
-json 1 '.func == "cudaMalloc" and .next == "cudaFree"'
-json 1 true
+json 1 '.func == "cudaMalloc" and .next == "cudaFree"' 1 true
 
 if [ -e "$bin/kern" ]; then
 	it "--unchecked: a <<<>>> launch that fails, of the real runtime"
 	if [ -e "$bin/kern-real" ] && ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
 		replayed cudatrace --unchecked -jc "$bin/kern-real 3 2 1 1 1"
-		sum 3 'select(.kernel == "scale").count'
-		sum 2 'select(.kernel == "fill<int>").count'
+		sum 3 'select(.kernel == "scale").count' 2 'select(.kernel == "fill<int>").count'
 	else
 		skip "there is a driver, or no libcudart of NVIDIA's"
 	fi
@@ -285,8 +279,8 @@ replayed SIM_FAIL=cuCtxSynchronize:2=700 cudatrace -c "$bin/mem launch 5 sync 1 
 lines 1 'cudaDeviceSynchronize\(\) = cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'
 lines 1 'caused by'
 replayed SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
-json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []'
-json 1 '.earlier != null'
+json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []' \
+	1 '.earlier != null'
 
 it "… or the last copy that has waited: not one that is asynchronous, or within the device"
 for words in "copy 1 64 h2d:3" "copy 1 64 d2h:3" "copy 1 64 d2d:8" "copyasync 1 64 h2d:8"; do
@@ -306,8 +300,8 @@ if [ -e "$bin/kern" ]; then
 	lines 1 '= cudaErrorAssert \(710\) \[caused by earlier work: 12 launches since the last wait: scale x7, fill<int> x5\]$'
 	lines 3 'cudaFree\(.*\) = cudaErrorAssert \(710\) \[caused by earlier work: already reported\]$'
 	replayed SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -x -jc "$bin/kern 7 5 1 1 1"
-	json 1 '.error == "cudaErrorMisalignedAddress" and .earlier == ["scale", "fill<int>"]'
-	json 1 true
+	json 1 '.error == "cudaErrorMisalignedAddress" and .earlier == ["scale", "fill<int>"]' \
+		1 true
 fi
 
 it "an error that a call made itself is not"

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Which calls are shown, how often, in which order and form.  See cudatrace-args.t and -views.t too.
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 # shown: the functions of the objects, in their order
@@ -18,18 +19,17 @@ silent
 it "each call once at the driver's cheap probe points, as JSON"
 replayed cudatrace -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
 status 0
-json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0'
-json 7 '.func == "cuMemFree_v2" and .error == null'
-json 30 true
+json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0' \
+	7 '.func == "cuMemFree_v2" and .error == null' \
+	30 true
 silent
 
 it "a runtime call and the driver's calls in it are one"
 replayed cudatrace -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
-json 23 '.func == "cudaMalloc" and .layer == "runtime"'
-json 7 '.func == "cudaFree"'
-json 5 '.func == "cudaLaunchKernel"'
-json 3 '.func == "cudaDeviceSynchronize"'
-json 38 true
+json 23 '.func == "cudaMalloc" and .layer == "runtime"' 7 '.func == "cudaFree"' \
+	5 '.func == "cudaLaunchKernel"' \
+	3 '.func == "cudaDeviceSynchronize"' \
+	38 true
 silent
 
 it "the keys of JSON are these"
@@ -47,8 +47,8 @@ silent
 
 it "--tree: what is inside lies in the time of what it is inside of, and is shorter"
 replayed cudatrace --tree -jc "$bin/mem malloc 23 4096 free 2"
-json 25 '.depth == 0 and .layer == "runtime"'
-json 25 '.depth == 1 and (.func == "cuMemAlloc_v2" or .func == "cuMemFree_v2")'
+json 25 '.depth == 0 and .layer == "runtime"' \
+	25 '.depth == 1 and (.func == "cuMemAlloc_v2" or .func == "cuMemFree_v2")'
 equal "$(jq -s 'map(select(.depth == 0).time) == (map(select(.depth == 0).time) | sort)' "$tmp/out")" true
 equal "$(jq -s '[range(1; length) as $i | select(.[$i].depth == 1 and .[$i - 1].depth == 0) |
 	select(.[$i].latency_ns >= .[$i - 1].latency_ns or .[$i].time > .[$i - 1].time)] | length' "$tmp/out")" 0
@@ -56,38 +56,33 @@ equal "$(jq -s '[range(1; length) as $i | select(.[$i].depth == 1 and .[$i - 1].
 it "--tree shows both entries of one launch: nvcc's function jumps to the public one"
 if [ -e "$bin/kern" ]; then
 	run cudatrace -e '__cudaLaunchKernel,launch' --tree -jc "$bin/kern 7 5 1 1 1"
-	json 12 '.func == "__cudaLaunchKernel" and .depth == 0'
-	json 12 '.func == "cudaLaunchKernel" and .depth == 1'
-	json 12 '.func == "cuLaunchKernel" and .depth == 2'
-	json 36 '.kernel == "scale" or .kernel == "fill<int>"'
+	json 12 '.func == "__cudaLaunchKernel" and .depth == 0' \
+		12 '.func == "cudaLaunchKernel" and .depth == 1' \
+		12 '.func == "cuLaunchKernel" and .depth == 2' \
+		36 '.kernel == "scale" or .kernel == "fill<int>"'
 	silent
 	run cudatrace -e '__cudaLaunchKernel,launch' -jc "$bin/kern 7 5 1 1 1"
-	json 12 '.func == "__cudaLaunchKernel"'
-	json 12 true
+	json 12 '.func == "__cudaLaunchKernel"' 12 true
 else
 	skip "no nvcc here"
 fi
 
 it "by default the calls that a person wants, and no chatter"
 replayed cudatrace -jc "$bin/args >$tmp/said"
-json 0 '.func | test("^(cudaGetLastError|cuGetProcAddress_v2|cuGetErrorName|__cuda.*)$")'
-json 1 '.func == "cudaMemGetInfo"'
+json 0 '.func | test("^(cudaGetLastError|cuGetProcAddress_v2|cuGetErrorName|__cuda.*)$")' \
+	1 '.func == "cudaMemGetInfo"'
 replayed cudatrace -e all -jc "$bin/args >$tmp/said"
-json 1 '.func == "__cudaRegisterFunction" and .args.thread_limit == -1 and .ret == null'
-json 1 '.func == "cuGetErrorName" and .args["*pStr"] == "CUDA_ERROR_OUT_OF_MEMORY"'
+json 1 '.func == "__cudaRegisterFunction" and .args.thread_limit == -1 and .ret == null' \
+	1 '.func == "cuGetErrorName" and .args["*pStr"] == "CUDA_ERROR_OUT_OF_MEMORY"'
 
 it "-e takes groups, names, patterns and !"
 words='malloc 3 64 free 2 launch 5 sync 7 setdevice 1 streamsync 1'
 replayed cudatrace -e trace=sync,device -jc "$bin/mem setdevice 1 sync 2 malloc 1 64"
 equal "$(shown)" "cudaSetDevice cudaDeviceSynchronize cudaDeviceSynchronize "
 replayed cudatrace -e cudaMalloc,launch -jc "$bin/mem $words"
-json 3 '.func == "cudaMalloc"'
-json 5 '.func == "cudaLaunchKernel"'
-json 8 true
+json 3 '.func == "cudaMalloc"' 5 '.func == "cudaLaunchKernel"' 8 true
 replayed cudatrace -e 'cuda*Sync*' -jc "$bin/mem $words"
-json 7 '.func == "cudaDeviceSynchronize"'
-json 1 '.func == "cudaStreamSynchronize"'
-json 8 true
+json 7 '.func == "cudaDeviceSynchronize"' 1 '.func == "cudaStreamSynchronize"' 8 true
 replayed cudatrace -e 'default,!launch,!sync,!module' -jc "$bin/mem $words"
 equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree cudaSetDevice "
 replayed cudatrace --layer runtime -e '!launch,sync' -jc "$bin/mem $words"
@@ -109,17 +104,15 @@ fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 
 it "-x shows failures alone, with their names"
 replayed cudatrace -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
-sum 7 'select(.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)).count'
-sum 3 'select(.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel").count'
-sum 2 'select(.func == "cudaFree" and .ret != 0).count'
-sum 12 .count
+sum 7 'select(.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)).count' \
+	3 'select(.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel").count' \
+	2 'select(.func == "cudaFree" and .ret != 0).count' \
+	12 .count
 silent
 
 it "… the first of those that are alike, and then how many more there are, once a second"
 replayed cudatrace -xjc "$bin/mem fail 23"
-json 1 '.count == 1 and .count_ns == null'
-json 1 '.count == 22 and .count_ns > 0'
-json 2 .error
+json 1 '.count == 1 and .count_ns == null' 1 '.count == 22 and .count_ns > 0' 2 .error
 replayed cudatrace -xc "$bin/mem fail 23 badlaunch 2 thread '(' fail 5 ')' join"
 lines 1 '^[0-9]+ +[0-9]+ +mem +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\)$'
 lines 1 '^[0-9]+ +[0-9]+ +mem +cudaMalloc\(.*\) = cudaErrorMemoryAllocation \(2\) \[27 times in [0-9.]+ [mu]?s\]$'
@@ -139,9 +132,9 @@ json 3 '.count == 1'
 
 it "-x --tree shows the failed calls at their depth"
 replayed cudatrace -x --tree -jc "$bin/mem malloc 3 64 fail 2"
-json 2 '.func == "cudaMalloc" and .depth == 0'
-json 2 '.func == "cuMemAlloc_v2" and .depth == 1 and .error == "CUDA_ERROR_OUT_OF_MEMORY"'
-json 4 true
+json 2 '.func == "cudaMalloc" and .depth == 0' \
+	2 '.func == "cuMemAlloc_v2" and .depth == 1 and .error == "CUDA_ERROR_OUT_OF_MEMORY"' \
+	4 true
 
 it "what is not ready yet has not failed"
 replayed SIM_FAIL='cuMemFree_v2:*=600' cudatrace -x -jc "$bin/mem malloc 2 64 free 2"
@@ -155,9 +148,8 @@ lines 1 '^ *SINCE\(us\) CALL$'
 lines 1 '^ +0\.0 cudaDeviceSynchronize\(\) = 0$'
 lines 2 '^ +[3-9][0-9]{4}\.[0-9] cudaDeviceSynchronize\(\) = 0$'
 replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$ahead $bin/mem sync 3"
-json 2 '.since_ns > 30000000 and .since_ns < 300000000'
-json 1 '.since_ns == 0'
-json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
+json 2 '.since_ns > 30000000 and .since_ns < 300000000' 1 '.since_ns == 0' \
+	3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 it "-T says how long each call took, -t when it returned"
 replayed SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$ahead $bin/mem sync 3"
@@ -250,8 +242,7 @@ tool cudatrace --enter -e sync -jp "$pid"
 echo >&3
 until_true grep -q '"at":"enter"' "$tmp/out"
 stop
-json 1 '.func == "cudaDeviceSynchronize" and .at == "enter"'
-json 0 '.at == "return"'
+json 1 '.func == "cudaDeviceSynchronize" and .at == "enter"' 0 '.at == "return"'
 kill -9 "$pid"
 
 it "--enter --tree shows what is inside as it comes"
@@ -292,8 +283,8 @@ ${CC:-cc} -w -O0 -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/nested.c"
 ${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
 replayed cudatrace --tree -e memory -jc "$tmp/main"
 status 0
-json 5 '.func == "cudaMalloc" and .depth == 0 and .ret == 0 and .latency_ns > 0'
-json 0 '.func == "cudaFree" and .ret != null'
+json 5 '.func == "cudaMalloc" and .depth == 0 and .ret == 0 and .latency_ns > 0' \
+	0 '.func == "cudaFree" and .ret != null'
 says '5 calls never returned'
 
 it "threads and children, each with its own number"
@@ -309,8 +300,7 @@ tool cudatrace -e memory -jp "$pid"
 "$bin/mem" malloc 5 64
 go
 wait "$tracer"
-json 23 ".func == \"cudaMalloc\" and .pid == $pid"
-json 30 true
+json 23 ".func == \"cudaMalloc\" and .pid == $pid" 30 true
 silent
 
 it "-l: one library by its path, wherever it is loaded"
@@ -319,15 +309,14 @@ tool cudatrace -e cudaMalloc -l "$bin/mem-static" -j
 "$bin/mem-static" malloc 7 64 & two=$!
 wait $one $two
 stop
-json 23 ".func == \"cudaMalloc\" and .pid == $one"
-json 7 ".func == \"cudaMalloc\" and .pid == $two"
+json 23 ".func == \"cudaMalloc\" and .pid == $one" 7 ".func == \"cudaMalloc\" and .pid == $two"
 
 # ---- What takes seconds
 
 it "at an entry the stack is null: it is taken at the return"
 replayed cudatrace -jk --enter -e cudaMalloc -c "$bin/mem malloc 23 64"
-json 23 '.at == "enter" and has("stack") and .stack == null'
-json 23 '.at == "return" and .stack[0].sym == "do_malloc"'
+json 23 '.at == "enter" and has("stack") and .stack == null' \
+	23 '.at == "return" and .stack[0].sym == "do_malloc"'
 replayed cudatrace -jk --enter-only -e cudaMalloc -c "$bin/mem malloc 23 64"
 json 23 '.at == "enter" and .stack[0].sym == "do_malloc"'
 

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # the words'
 # Names of functions are made by libiberty, which common/sym/demangle.c leaves, when it takes too long,
 # by a jump out of a signal handler.
+light
 
 it "libiberty allocates nothing that such a jump would leave"
 # shellcheck disable=SC2086 # words or none: with what libcommon.a is built
@@ -10,8 +11,7 @@ ${CC:-cc} ${SANITIZE:-} -std=gnu11 -D_GNU_SOURCE -O1 -fno-builtin -iquote common
 nm -D --format=posix "$(${CXX:-c++} -print-file-name=libstdc++.so.6)" | sed 's/[ @].*//' >"$tmp/symbols"
 run "$tmp/demangle" "$tmp/symbols" tests/fuzz/corpus/symbol/*
 status 0
-json 1 '.symbols > 5000 and .whole > 5000 and .late > 0 and .too_long > 0'
-json 1 '.allocations == 0'
+json 1 '.symbols > 5000 and .whole > 5000 and .late > 0 and .too_long > 0' 1 '.allocations == 0'
 
 it "an allocation there would be seen"
 run "$tmp/demangle" -a "$tmp/symbols"
@@ -75,5 +75,5 @@ lines 1 '<app::Pool as app::Grow>::grow'
 
 it "kernels of a Rust program have their names"
 replayed cudalaunchtop -jqc "$bin/launches called _RINvCs4fqI2P2rA04_3app4fillfE 3 called _ZN3app5scale17h0123456789abcdefE 5"
-json 1 '.kernel == "app::fill::<f32>" and .launches == 3'
-json 1 '.kernel == "app::scale" and .launches == 5'
+json 1 '.kernel == "app::fill::<f32>" and .launches == 3' \
+	1 '.kernel == "app::scale" and .launches == 5'

@@ -1,20 +1,30 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 # Which device and stream a call is on, by what its thread, its context or its stream says; of every
 # tool that tells.
+light
 export SIM_DEVICES=8
 
-# on DEVICE KEY N: the tool counts N of KEY on that device
+# on DEVICE KEY N...: the tool counts N of KEY on that device
 on() {
-	got=$(jq -s "map(select(.device == $1 and .$2) | .$2) | add // 0" "$tmp/out")
-	[ "$got" = "$3" ] || no "device $1: $got $2, not $3"
+	for _ in $(seq 3 3 $#); do
+		set -- "$@" "$3" "select(.device == $1) | .$2 // empty"
+		shift 3
+	done
+	sum "$@"
 }
 
 # ---- what a thread has chosen: one process each, side by side
 
 # beside NAME WORD...: adds a process with that name and these words to the command
 beside() { children="${children-} fork '(' rename $* ')'"; }
-# of NAME DEVICE N: so many of its launches are on that device
-of() { json "$3" ".comm == \"$1\" and .device == $2"; }
+# of NAME DEVICE N...: so many of its launches are on that device
+of() {
+	for _ in $(seq 3 3 $#); do
+		set -- "$@" "$3" ".comm == \"$1\" and .device == $2"
+		shift 3
+	done
+	json "$@"
+}
 
 beside set 'setdevice 7 launch 5 setdevice 3 launch 11 setdevice 0 launch 2'
 beside refused 'setdevice 5 setdevice 8 launch 7'
@@ -24,41 +34,30 @@ beside contexts 'setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop dr
 	drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19'
 beside none 'drvdevice 3 ctxpush 5 drvlaunch 2 ctxnone drvlaunch 7'
 beside exec "setdevice 6 launch 3 exec '(' rename after launch 5 ')'"
-run cudatrace -qj -e launch -c "$bin/mem $(echo "$children" | tr '\n' ' ') join"
+run cudatrace --attach session -qj -e launch -c "$bin/mem $(echo "$children" | tr '\n' ' ') join"
 
 it "launches are on the device that the thread has set"
 status 0
 silent
-of set 7 5
-of set 3 11
-of set 0 2
+of set 7 5 set 3 11 set 0 2
 
 it "a call that fails to set a device leaves the thread where it is"
 of refused 5 7
 
 it "a thread of a command that sets none is on device 0, whatever others set"
-of thread 0 13
-of thread 5 3
+of thread 0 13 thread 5 3
 
 it "threads each have a device"
-of threads 1 3
-of threads 2 5
-of threads 6 7
+of threads 1 3 threads 2 5 threads 6 7
 
 it "a context that is made, pushed, popped or set is its device"
-of contexts 6 10
-of contexts 4 5
-of contexts 1 11
-of contexts 2 32
-of contexts 5 17
+of contexts 6 10 contexts 4 5 contexts 1 11 contexts 2 32 contexts 5 17
 
 it "setting no context uncovers the one below"
-of none 5 2
-of none 3 7
+of none 5 2 none 3 7
 
 it "the threads of another program after exec have no device from before it"
-of exec 6 3
-of after 0 5
+of exec 6 3 after 0 5
 
 it "… of all these there is no other launch"
 json 148 .func
@@ -70,14 +69,11 @@ words="setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5"
 words="$words use 3 launch 7 copyasync 11 64 h2d async 13 64 streamsync 3"
 words="$words use 4 launch 2 copyasync 5 64 h2d async 17 64 streamsync 19 launchex 1"
 run cudalaunchtop -qj -c "$bin/mem $words"
-on 3 launches 7
-on 6 launches 3
+on 3 launches 7 6 launches 3
 run cudamemcpysize -qj -c "$bin/mem $words"
-on 3 count 11
-on 6 count 5
+on 3 count 11 6 count 5
 run cudasynclatency -qj -c "$bin/mem $words"
-on 3 count 3
-on 6 count 19
+on 3 count 3 6 count 19
 run cudaleak -qjC -c "$bin/mem $words"
 json 1 '.memory == "pool" and .device == 3 and .count == 13' \
 	1 '.memory == "pool" and .device == 6 and .count == 17' \
@@ -86,25 +82,18 @@ json 1 '.memory == "pool" and .device == 3 and .count == 13' \
 it "a stream that is made at the address of a destroyed one is of its own device"
 replayed cudamemcpysize -qjc "$bin/mem setdevice 2 loop 29 '(' setdevice 3 streams 1 use 3 copyasync 1 64 h2d \
 	streamfree 1 setdevice 4 streams 1 use 3 copyasync 2 64 h2d streamfree 1 ')'"
-on 3 count 29
-on 4 count 58
+on 3 count 29 4 count 58
 
 it "many streams of all devices are told apart"
 words=
 for d in 0 1 2 3 4 5 6 7; do words="$words setdevice $d streams 61"; done
 for i in 3 100 200 300 400 490; do words="$words use $i copyasync $i 8 h2d"; done
 replayed cudamemcpysize -qj -c "$bin/mem setdevice 1 $words"
-on 0 count 3
-on 1 count 100
-on 3 count 200
-on 4 count 300
-on 6 count 400
-on 7 count 490
+on 0 count 3 1 count 100 3 count 200 4 count 300 6 count 400 7 count 490
 
 it "a program without the runtime is followed by its contexts"
 run cudaleak -qjC -c "$bin/mem-drv drvdevice 7 drvmalloc 3 64 ctxon 2 drvmalloc 5 64 ctxpop drvmalloc 11 64"
-on 7 count 14
-on 2 count 5
+on 7 count 14 2 count 5
 
 it "both ends of copies between devices are shown, others have no peer"
 replayed cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7 copy 17 64 h2d"
@@ -120,22 +109,24 @@ $CC -DSIM_OWN_HEADERS -O1 -shared -fPIC -Wl,-soname,libcuda-places.so tests/work
 $CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -fno-omit-frame-pointer tests/workloads/places.c "$tmp/libcuda-places.so" \
 	"$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib:$tmp" -o "$tmp/places"
 chmod 755 "$tmp"	# for inject, as another user
-# held MEMORY DEVICE COUNT BYTES: of that kind of memory there
-held() { json 1 ".memory == \"$1\" and .device == $2 and .count == $3 and .bytes == $4"; }
+# held MEMORY DEVICE COUNT BYTES...: of that kind of memory there
+held() {
+	for _ in $(seq 4 4 $#); do
+		set -- "$@" 1 ".memory == \"$1\" and .device == $2 and .count == $3 and .bytes == $4"
+		shift 4
+	done
+	json "$@"
+}
 for kind in $command_kinds; do
 	it "memory is where cuMemCreate() locates it, or on the host, whatever device is current: $kind"
 	run cudaleak --attach "$kind" -qjCc "$tmp/places vmm cast"
-	held vmm 1 3 $((6 << 20))
-	held vmm 0 2 $((8 << 20))
-	held vmm null 15 $((56 << 20))
+	held vmm 1 3 $((6 << 20)) vmm 0 2 $((8 << 20)) vmm null 15 $((56 << 20))
 	json 3 true
 	silent
 
 	it "memory of a pool is where the pool is, also what a graph allocates: $kind"
 	run cudaleak --attach "$kind" -qjCc "$tmp/places pools graph"
-	held pool 1 42 19090
-	held pool null 19 950
-	held pool 0 2 16
+	held pool 1 42 19090 pool null 19 950 pool 0 2 16
 	silent
 done
 
@@ -146,8 +137,7 @@ held pool null 3 27
 for kind in $command_kinds; do
 	it "a VMM handle of another process is on an unknown device, also when it is mapped: $kind"
 	run cudaleak --attach "$kind" -qjCc "$tmp/places handles"
-	held vmm null 3 0
-	held vmm 1 1 $((2 << 20))
+	held vmm null 3 0 vmm 1 1 $((2 << 20))
 	json 2 true
 	silent
 done
@@ -167,8 +157,7 @@ done
 
 it "cudamallocsnoop, the exporter and --device have memory where it is, too"
 replayed cudamallocsnoop -qjc "$tmp/places vmm pools"
-json 44 '.func and .device == 1' \
-	32 '.func and .device == null'
+json 44 '.func and .device == 1' 32 '.func and .device == null'
 replayed cudamallocsnoop --device 1 -qjc "$tmp/places vmm pools"
 json 44 '.func'
 replayed cudaexporter --once -c "$tmp/places vmm pools"
@@ -178,8 +167,7 @@ lines 1 '^cuda_memory_allocated_bytes_total\{.*device="1",memory="pool"\} 16090$
 
 it "streams of green and execution contexts are on the device of those, with memory and launches in them"
 replayed cudatrace -qj -e launch -c "$tmp/places green"
-json 28 '.device == 1' \
-	28 true
+json 28 '.device == 1' 28 true
 replayed cudalaunchtop -qjc "$tmp/places green"
 json 1 '.device == 1 and .launches == 28'
 replayed cudaleak -qjCc "$tmp/places green"
@@ -192,9 +180,7 @@ replayed cudalaunchtop -qj --device 4 -c "$bin/mem $words"
 on 4 launches 13
 json 1 .launches
 replayed cudamemcpysize -qj --device 2 -c "$bin/mem $words"
-json 1 '.device == 2 and .count == 5' \
-	1 '.device == 6 and .count == 29' \
-	2 .count
+json 1 '.device == 2 and .count == 5' 1 '.device == 6 and .count == 29' 2 .count
 replayed cudasynclatency -qj --device 0,4,7 -c "$bin/mem $words"
 on 4 count 19
 json 1 .func
@@ -202,18 +188,15 @@ replayed cudaleak -qjC --device 4 -c "$bin/mem $words"
 on 4 count 23
 json 1 .memory
 replayed cudamallocsnoop -qjA --device 2 -c "$bin/mem $words"
-json 13 '.device == 2' \
-	13 .func
+json 13 '.device == 2' 13 .func
 
 it "a free is of the device of what it frees"
 replayed cudamallocsnoop -qjF --device 6 -c "$bin/mem setdevice 6 malloc 13 64 setdevice 2 malloc 3 64 free 10"
-json 7 '.device == 6' \
-	7 .func
+json 7 '.device == 6' 7 .func
 
 it "memory of the host has no device"
 replayed cudamallocsnoop -qj -c "$bin/mem setdevice 2 host 3 64 malloc 5 64"
-json 3 '.memory == "host" and .device == null' \
-	5 '.device == 2'
+json 3 '.memory == "host" and .device == null' 5 '.device == 2'
 
 it "--device is a list of numbers"
 for list in x '1,' ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
@@ -262,9 +245,7 @@ lines 7 ' pool +2 0x[0-9a-f]+ +64 '
 
 it "the default streams are told apart from others"
 replayed cudamallocsnoop -qj -c "$bin/mem streams 1 async 3 64 use 1 async 5 64 use 2 async 7 64 use 3 async 11 64 malloc 13 8"
-json 8 '.stream == "default"' \
-	7 '.stream == "per-thread"' \
-	11 '(.stream // "") | startswith("0x")' \
+json 8 '.stream == "default"' 7 '.stream == "per-thread"' 11 '(.stream // "") | startswith("0x")' \
 	13 '.stream == null'
 
 it "the device of a thread from before is not known until it sets one"
@@ -272,9 +253,7 @@ program "$bin/mem" setdevice 5 launch 1 wait launch 7 copy 3 64 h2d thread '(' l
 tool cudalaunchtop -j -p "$pid"
 go
 stop
-on null launches 7
-on 0 launches 13
-on 5 launches 11
+on null launches 7 0 launches 13 5 launches 11
 
 # exec_late TOOL KEY WORD [ARG...]: of a process from before that replaces its program, which then sets no device at first
 exec_late() {
@@ -283,9 +262,7 @@ exec_late() {
 	tool "$1" -j -p "$pid"
 	go
 	stop
-	on 0 "$2" 7
-	on 3 "$2" 11
-	on null "$2" 0
+	on 0 "$2" 7 3 "$2" 11 null "$2" 0
 }
 
 it "a process from before that replaces its program begins on device 0"
@@ -303,17 +280,14 @@ go
 stop
 on 5 launches 1
 equal "$(jq -s 'map(select(.device == 0) | .launches) | add' "$tmp/out")" 20
-on 3 launches 11
-on null launches 0
+on 3 launches 11 null launches 0
 
 it "… and cudatrace knows, too"
 program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launch 11 ')'
 tool cudatrace -j -e launch -p "$pid"
 go
 stop
-json 7 '.device == 0' \
-	11 '.device == 3' \
-	18 .func
+json 7 '.device == 0' 11 '.device == 3' 18 .func
 
 it "… so what it has is known from its first call on"
 program "$bin/mem" malloc 3 64 wait exec '(' malloc 7 64 wait ')'
@@ -330,8 +304,7 @@ program "$bin/mem" setdevice 5 streams 1 wait setdevice 3 use 3 copyasync 7 64 h
 tool cudamemcpysize -j -p "$pid"
 go
 stop
-on null count 7
-on 3 count 11
+on null count 7 3 count 11
 
 it "--device says how many calls it left out as their device is not known"
 program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
@@ -348,10 +321,10 @@ json 1 '.device == 3 and .func == "cudaStreamDestroy" and .count >= 6' \
 	0 '.type == "waits" and .device == null'
 
 it "a process that --comm selects later is on the device that it chose before"
-run cudalaunchtop --comm late -qj -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
+run cudalaunchtop --attach session --comm late -qj -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
 on 5 launches 7
 json 1 .launches
-run cudasynclatency --comm late -qj -c "$bin/mem setdevice 5 sync 3 rename late sync 7"
+run cudasynclatency --attach session --comm late -qj -c "$bin/mem setdevice 5 sync 3 rename late sync 7"
 on 5 count 7
 
 it "cudaleak: one call stack on two devices is two groups, each with its peak and growth"
@@ -400,41 +373,45 @@ else
 	skip "no tmux here"
 fi
 
-# calls_on DEVICE N FUNCTION: cudatrace printed N calls of the function on that device
-calls_on() { json "$2" ".device == $1 and .func == \"$3\""; }
+# calls_on DEVICE N FUNCTION...: cudatrace printed N calls of the function on that device
+calls_on() {
+	for _ in $(seq 3 3 $#); do
+		set -- "$@" "$2" ".device == $1 and .func == \"$3\""
+		shift 3
+	done
+	json "$@"
+}
 
 it "cudatrace tells the device of each call"
 replayed cudatrace -qj -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
 	use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"
-calls_on 5 2 cudaLaunchKernel
-calls_on 3 7 cudaLaunchKernel
-calls_on 3 5 cudaLaunchKernelExC
-calls_on 3 11 cudaMemcpyAsync
-calls_on 3 13 cudaStreamSynchronize
-calls_on 6 17 cudaLaunchKernel
-calls_on 6 19 cudaMemcpyAsync
-calls_on 5 23 cudaMemcpy
+calls_on 5 2 cudaLaunchKernel 3 7 cudaLaunchKernel 3 5 cudaLaunchKernelExC 3 11 cudaMemcpyAsync
+calls_on 3 13 cudaStreamSynchronize 6 17 cudaLaunchKernel 6 19 cudaMemcpyAsync 5 23 cudaMemcpy
 calls_on 5 29 cudaDeviceSynchronize
 json 126 .func
 silent
 
-# traced FUNCTION DEVICE N...: so many calls of the function were on that device, or null, and no others
+# traced FUNCTION DEVICE N..., then checked: so many calls of the function were on that device, or null, and
 traced() {
 	func=$1
 	shift
 	while [ $# -gt 0 ]; do
-		json "$2" ".func == \"$func\" and .device == $1"
-		rest=$((${rest:-0} + $2))
+		those="$those $2 '.func == \"$func\" and .device == $1'"
+		rest=$((rest + $2))
 		shift 2
 	done
 }
+checked() {
+	eval "json$those"
+	rest=0 those=
+}
 # … and no other calls than these
 no_others() {
-	json "$rest" .func
-	rest=0
+	those="$those $rest .func"
+	checked
 }
 
-rest=0
+rest=0 those=
 for kind in $command_kinds; do
 	it "cudatrace: a prefetch is on the device to which it goes, on none if that is the host; advice by its location: $kind"
 	run cudatrace --attach "$kind" -qj -e '*Prefetch*,*Advise*' -c "$tmp/places managed"
@@ -507,11 +484,12 @@ it "cudatrace: a prefetch of the runtime with that of the driver inside is one, 
 replayed cudatrace -qj --tree -e '*Prefetch*' -c "$tmp/places managed"
 traced cudaMemPrefetchAsync 1 7 null 3
 traced cuMemPrefetchAsync_v2 1 12 null 5
+checked
 json 10 '.func == "cuMemPrefetchAsync_v2" and .depth == 1'
-rest=0
 
 # the runtime of CUDA 11, 12 and 13, as a library and linked in
-for major in 11 12 13; do
+majors="${LONG:+11 12} 13"
+for major in $majors; do
 	mkdir -p "$tmp/$major"
 	echo "libcudart.so.$major { global: *; };" >"$tmp/$major/map"
 	$CC -DMAJOR=$major -DRUNTIME -shared -fPIC -Wl,-soname,libcudart.so.$major -Wl,--version-script="$tmp/$major/map" \
@@ -530,14 +508,14 @@ forms() {
 	esac
 	silent
 }
-for major in 11 12 13; do
+for major in $majors; do
 	for kind in $command_kinds; do
 		it "cudatrace: the devices and streams of functions as the runtime of CUDA $major has them: $kind"
 		run cudatrace --attach "$kind" -qj -e '*Prefetch*,*Advise*,*Batch*' -c "$tmp/forms-$major"
 		forms $major
 	done
 	it "… also if that runtime is linked in: $major"
-	run cudatrace -qj -e '*Prefetch*,*Advise*,*Batch*' -c "$tmp/linked-$major"
+	run cudatrace --attach session -qj -e '*Prefetch*,*Advise*,*Batch*' -c "$tmp/linked-$major"
 	forms $major
 done
 
@@ -545,33 +523,26 @@ it "cudatrace: a call that chooses a device is on the one before, with the calls
 replayed cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"
 json 1 '.func == "cudaSetDevice" and .args.device == 3 and .device == 0' \
 	1 '.func == "cudaSetDevice" and .args.device == 5 and .device == 3'
-calls_on 5 7 cudaMalloc
-calls_on 3 2 cudaLaunchKernel
-calls_on 3 2 cuLaunchKernel
+calls_on 5 7 cudaMalloc 3 2 cudaLaunchKernel 3 2 cuLaunchKernel
 
 it "cudatrace --device selects calls, by any output"
 words="setdevice 2 launch 3 malloc 5 64 fail 7 setdevice 4 launch 11 malloc 13 64 fail 17"
 replayed cudatrace -qj --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
-calls_on 4 11 cudaLaunchKernel
-calls_on 4 30 cudaMalloc
+calls_on 4 11 cudaLaunchKernel 4 30 cudaMalloc
 json 41 .func
 replayed cudatrace -qj --device 2,6 -x -c "$bin/mem $words"
-sum 7 'select(.device == 2 and .func == "cudaMalloc").count'
-sum 7 .count
+sum 7 'select(.device == 2 and .func == "cudaMalloc").count' 7 .count
 replayed cudatrace -qjS --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
-json 1 '.device == 4 and .func == "cudaMalloc" and .calls == 30 and .errors == 17'
-json 2 .func
+json 1 '.device == 4 and .func == "cudaMalloc" and .calls == 30 and .errors == 17' 2 .func
 replayed cudatrace -qj --tree --device 2 -e cudaLaunchKernel,cuLaunchKernel -c "$bin/mem $words"
-calls_on 2 3 cudaLaunchKernel
-calls_on 2 3 cuLaunchKernel
+calls_on 2 3 cudaLaunchKernel 2 3 cuLaunchKernel
 json 6 .func
 replayed cudatrace -q --enter --device 4 -e launch -c "$bin/mem $words"
 lines 11 '> cudaLaunchKernel'
 lines 11 '< cudaLaunchKernel'
 if long; then
 	replayed cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
-	sum 17 'select(.device == 4).count'
-	sum 17 .count
+	sum 17 'select(.device == 4).count' 17 .count
 	replayed cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
 	lines 1 ';cudaLaunchKernel [0-9]+$'
 	replayed cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
@@ -625,9 +596,7 @@ program "$bin/mem" setdevice 5 launch 1 wait launch 7 thread '(' launch 13 ')' j
 tool cudatrace -j -e launch -p "$pid"
 go
 stop
-json 7 '.device == null' \
-	13 '.device == 0' \
-	11 '.device == 5'
+json 7 '.device == null' 13 '.device == 0' 11 '.device == 5'
 
 it "cudatrace --device with --enter counts each such call once"
 program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
@@ -674,7 +643,7 @@ waiting() {
 
 words="setdevice 3 thread ( setdevice 2 sync 1 ) thread ( setdevice 2 sync 1 ) sync 1"
 # shellcheck disable=SC2086 # words
-for t in cudasynclatency 'cudatrace -e sync'; do
+for t in cudasynclatency ${LONG:+'cudatrace -e sync'}; do
 	it "${t%% *}: calls in flight have a device, and --device selects them"
 	hang 3 cuCtxSynchronize $t -j
 	waiting 3 '.func == "cudaDeviceSynchronize" and (.device == 2 or .device == 3)'
@@ -696,6 +665,30 @@ waiting 0 true
 says_not 'left out'
 hang 1 cuStreamSynchronize cudatrace -j -e sync --device 6
 waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
+
+it "calls in flight whose device is not known are left out with --device, and counted"
+# shellcheck disable=SC2086 # words
+for words in "sync 1" "thread ( sync 1 ) sync 1"; do
+	set -- $words
+	n=$((1 + ($# > 2)))
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" $words & pid=$!
+	pids="$pids $pid"
+	until_true asleep $n
+	run cudasynclatency -j --device 0 -p "$pid" 100ms 2
+	waiting 0 true
+	says "left out $n call"
+	equal "$(grep -c 'in flight whose device is not known' "$tmp/err")" 1
+	run cudasynclatency -j -p "$pid" -d 0.3
+	waiting $n '.device == null and .complete == false'
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+done
+
+it "cudatrace: a process that --comm selects later is on the device that it chose before"
+run cudatrace --attach session --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
+json 7 '.device == 5' 7 .func
+
+long || leave
 
 it "one device is not named in text, but with --device"
 words="setdevice 6 sync 1"
@@ -724,26 +717,3 @@ waiting 1 '.func == "cudaMalloc" and .device == 6'
 words="setdevice 6 host 1 64"
 hang 1 cuMemHostAlloc cudamallocsnoop -j
 waiting 1 '.func == "cudaMallocHost" and .device == null'
-
-it "calls in flight whose device is not known are left out with --device, and counted"
-# shellcheck disable=SC2086 # words
-for words in "sync 1" "thread ( sync 1 ) sync 1"; do
-	set -- $words
-	n=$((1 + ($# > 2)))
-	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" $words & pid=$!
-	pids="$pids $pid"
-	until_true asleep $n
-	run cudasynclatency -j --device 0 -p "$pid" 100ms 2
-	waiting 0 true
-	says "left out $n call"
-	equal "$(grep -c 'in flight whose device is not known' "$tmp/err")" 1
-	run cudasynclatency -j -p "$pid" -d 0.3
-	waiting $n '.device == null and .complete == false'
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
-done
-
-it "cudatrace: a process that --comm selects later is on the device that it chose before"
-run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
-json 7 '.device == 5' \
-	7 .func

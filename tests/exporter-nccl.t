@@ -162,6 +162,8 @@ lines 0 ' nccl[A-Z]'
 run cudaexporter --list -l "$lib/libnccl.so.2"
 lines 1 "^$lib/libnccl.so.2 .* ncclAllReduce "
 
+long || leave
+
 # more than the ring buffer takes
 it "after a lost record the communicators that exist are not compared any more; those made later are"
 program "$bin/nccl" 2 wait init allreduce 11 1 late 3 wait allreduce 50021 1 wait init late 2 wait
@@ -178,8 +180,6 @@ echo >&3
 until_true shows 2 '^cuda_nccl_collectives_behind'
 go
 stop
-
-long || leave
 
 it "counters of a communicator that has ended go after three pages of each Prometheus, 30 seconds at least"
 port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

@@ -58,10 +58,8 @@ done
 it "a process that is listed for several parts of a GPU has their sum; one that the driver knows nothing of has none"
 says_now "$ps_" "$ps_" 'process 0 103 -1' 'mig 0 MIG-1' 'mig 0 MIG-2'
 run "$nvml" read 5000 1
-json 1 '.pid'
-json 1 '.pid == 101 and .holds == 2018'
-json 1 '.uuid == "GPU-b" and .mig and .parts == 2'
-json 1 '.uuid == "GPU-a" and (.mig | not)'
+json 1 '.pid' 1 '.pid == 101 and .holds == 2018' 1 '.uuid == "GPU-b" and .mig and .parts == 2' \
+	1 '.uuid == "GPU-a" and (.mig | not)'
 
 it "clients of the multi-process service are listed, and count once"
 says_now "$ps_" 'client 0 101 1009' 'client 0 107 503' 'client 1 101 5'
@@ -73,8 +71,7 @@ it "a GPU that is lost, or does not tell its memory, leaves the others"
 says_now 'gpu GPU-c H100 0 0 97 2' 'gpu GPU-d H100 4096 5 98 3' 'lost 0' "$both" 'process 3 107 2'
 run "$nvml" read 5000 1
 equal "$(jq -r 'select(.uuid) | "\(.uuid) \(.known)"' "$tmp/out" | tr '\n' ' ')" 'GPU-a true GPU-c false GPU-d true '
-json 1 '.pid == 107 and .on == "GPU-d"'
-json 1 '.pid == 101 and .on == "GPU-a"'
+json 1 '.pid == 107 and .on == "GPU-d"' 1 '.pid == 101 and .on == "GPU-a"'
 
 it "64 GPUs and 4096 processes are the most that is read"
 {
@@ -84,9 +81,7 @@ it "64 GPUs and 4096 processes are the most that is read"
 	seq -f 'process 2 %.0f 7' 1 97
 } >"$SIM_NVML"
 run "$nvml" read 5000 1
-json 64 '.uuid'
-json 4096 '.pid'
-json 5 '.on == "GPU-2"'
+json 64 '.uuid' 4096 '.pid' 5 '.on == "GPU-2"'
 
 it "what it says is read anew each time"
 says_now "$ps_"
@@ -99,8 +94,7 @@ says_now
 echo >&3
 wait $reader
 exec 3>&-
-json 3 '.read == true'
-json 2 '.pid'
+json 3 '.read == true' 2 '.pid'
 
 it "without the library nothing is said, and with -v why"
 LD_LIBRARY_PATH='' run "$nvml" read 5000 2 </dev/null
@@ -119,9 +113,7 @@ echo >&3
 wait $reader
 exec 3>&-
 equal "$(cat "$tmp/err")" ''
-json 1 '.read == false'
-json 1 '.read == true'
-json 2 '.uuid'
+json 1 '.read == false' 1 '.read == true' 2 '.uuid'
 
 it "a driver that the library does not fit is said once; it is tried again"
 says_now 'init 18'
@@ -136,18 +128,15 @@ reads 211 4
 until_true grep -q read "$tmp/out"
 echo >&3
 until_true read_times 2
-json 2 '.read == false'
-json 0 '.uuid'
+json 2 '.read == false' 0 '.uuid'
 # the second one does not wait
-json 1 '.read == false and .ms >= 211'
-json 1 '.read == false and .ms < 211'
+json 1 '.read == false and .ms >= 211' 1 '.read == false and .ms < 211'
 says_now "$ps_"
 sleep .5
 says_now 'process 0 101 1013'
 echo >&3
 until_true grep -q true "$tmp/out"
-json 0 '.holds == 1009'
-json 1 '.holds == 1013'
+json 0 '.holds == 1009' 1 '.holds == 1013'
 silent
 echo >&3
 wait $reader

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2154,SC2086
 # CUDA's containers of images: those that nvcc writes in each of its modes, and broken ones.
 data=tests/data/fatbin
 fatbin=$bin/fatbin
@@ -73,25 +73,27 @@ file=$tmp/packed images 'ptx sm_75 zstd'
 "$fatbin" text "$tmp/packed" 75 | sed '$d' | cmp -s "$tmp/scale" - || no "another text"
 
 it "truncated or changed in any bit, it is read without harm"
-for mode in size speed specific; do
+for mode in size ${LONG:+speed specific}; do
 	run "$fatbin" break $data/$mode.fatbin
 	status 0
 	lines 1 ' have fewer images, 0 not$'
 	lines 1 "^$((8 * $(wc -c <$data/$mode.fatbin))) flips$"
 done
 
-it "a file of kilobytes that unpacks to gigabytes is read up to 256 MiB"
-"$fatbin" bomb $data/scale.ptx "$tmp/large" 1 257
-fails 0 'large: PTX for sm_75: larger than 256 MiB' cudamemtime --list "$tmp/large"
-"$fatbin" bomb $data/scale.ptx "$tmp/many" 43 101
-run cudamemtime --list "$tmp/many"
-status 0
-lines 2 '^image [12], PTX for sm_75: [1-9][0-9]* places in 1 kernel$'
-lines 2 '^image '
-says "PTX for sm_75: the file's images unpack to more than 256 MiB and 64 times its size"
-run cudamemtime --patch "$tmp/many" "$tmp/patched"
-status 3
-says 'the fat binary at 0x0: '
+if long; then
+	it "a file of kilobytes that unpacks to gigabytes is read up to 256 MiB"
+	"$fatbin" bomb $data/scale.ptx "$tmp/large" 1 257
+	fails 0 'large: PTX for sm_75: larger than 256 MiB' cudamemtime --list "$tmp/large"
+	"$fatbin" bomb $data/scale.ptx "$tmp/many" 43 101
+	run cudamemtime --list "$tmp/many"
+	status 0
+	lines 2 '^image [12], PTX for sm_75: [1-9][0-9]* places in 1 kernel$'
+	lines 2 '^image '
+	says "PTX for sm_75: the file's images unpack to more than 256 MiB and 64 times its size"
+	run cudamemtime --patch "$tmp/many" "$tmp/patched"
+	status 3
+	says 'the fat binary at 0x0: '
+fi
 
 it "what --patch writes does not grow with the images that are packed in a file"
 "$fatbin" bomb $data/scale.ptx "$tmp/many" 101 1
@@ -119,7 +121,7 @@ makes() {
 }
 both='-gencode arch=compute_75,code=[sm_75,compute_75]'
 # shellcheck disable=SC2086 # words
-for mode in none size speed ${LONG:+balance} default; do
+for mode in ${LONG:+none size speed balance} default; do
 	makes $both -Xfatbin -compress-mode=$mode
 	case $mode in
 	none) images 'elf sm_75 plain' 'ptx sm_75 plain' ;;
@@ -131,6 +133,16 @@ for mode in none size speed ${LONG:+balance} default; do
 	grep -q '^.visible .entry _Z5scalePffi($' "$tmp/text" && [ "$(tail -c 3 "$tmp/text" | tr -d '\n')" = '}' ] ||
 		no "$mode: not the text"
 done
+
+it "ptxas takes what is read back of an edited container"
+# shellcheck disable=SC2086 # words
+makes $both
+run "$fatbin" edit "$file" 75 "$tmp/edited"
+"$fatbin" text "$tmp/edited" 75 >"$tmp/text.ptx"
+run "$CUDA/bin/ptxas" -arch=sm_75 "$tmp/text.ptx" -o "$tmp/cubin"
+status 0
+
+long || leave
 
 it "line numbers, debugging, separate compilation, several devices, machine code or LTO alone"
 makes -lineinfo -arch=compute_75
@@ -147,11 +159,3 @@ run "$fatbin" same "$file"
 status 0
 makes -rdc=true -gencode arch=compute_75,code=lto_75
 images 'lto sm_75 zstd 0 encrypted'
-
-it "ptxas takes what is read back of an edited container"
-# shellcheck disable=SC2086 # words
-makes $both
-run "$fatbin" edit "$file" 75 "$tmp/edited"
-"$fatbin" text "$tmp/edited" 75 >"$tmp/text.ptx"
-run "$CUDA/bin/ptxas" -arch=sm_75 "$tmp/text.ptx" -o "$tmp/cubin"
-status 0

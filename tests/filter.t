@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # The options that select whose calls are recorded, and which.
+light
 
 tools="cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace"
 calls="$bin/mem malloc 23 64 copy 7 64 h2d sync 5 launch 3"
@@ -71,11 +72,9 @@ fi
 it "cudaleak says nothing of a process that used CUDA before and is not selected"
 program "$bin/mem" malloc 1 64 wait
 run cudaleak --comm mem -jCp "$pid" 100ms 1
-json 1 ".pid == $pid and (.complete | not)"
-json 1 true
+json 1 ".pid == $pid and (.complete | not)" 1 true
 run cudaleak --comm other -jCp "$pid" 100ms 1
-json 1 '.pid == 0 and .complete'
-json 1 true
+json 1 '.pid == 0 and .complete' 1 true
 run cudaleak --comm mem -Cp "$pid" 100ms 1
 lines 1 'nothing held: .*; allocations before [0-9:]{8} are unknown$'
 run cudaleak --comm other -Cp "$pid" 100ms 1
@@ -93,25 +92,21 @@ slow="env SIM_LATENCY_US=cuMemAlloc_v2=20000,cuCtxSynchronize=20000 $bin/mem mal
 
 it "--slower leaves out quick calls"
 replayed cudamallocsnoop --slower 10000 -jc "$slow"
-json 5 '.op == "alloc" and .latency_ns >= 20000000'
-json 5 true
+json 5 '.op == "alloc" and .latency_ns >= 20000000' 5 true
 replayed cudatrace --slower 10ms -jc "$slow"
-json 12 '.latency_ns >= 20000000'
-json 12 true
+json 12 '.latency_ns >= 20000000' 12 true
 replayed cudasynclatency --slower 10ms -jc "$slow"
-json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7'
-json 1 '.type == "waits"'
-json 1 '.type == "thread" and .waits == 7'
+json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7' \
+	1 '.type == "waits"' \
+	1 '.type == "thread" and .waits == 7'
 replayed SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000 cudamemcpysize --slower 10ms -jc "$bin/mem copy 7 64 h2d copy 5 64 d2h"
-json 1 '.direction == "HtoD" and .count == 1 and .bytes == 64'
-json 1 true
+json 1 '.direction == "HtoD" and .count == 1 and .bytes == 64' 1 true
 
 it "-n stops after so many calls"
 for t in cudamallocsnoop cudatrace; do
 	replayed $t -n 11 -jc "$bin/mem malloc 23 64"
 	status 0
-	json 11 '.func == "cudaMalloc"'
-	json 11 true
+	json 11 '.func == "cudaMalloc"' 11 true
 done
 program "$bin/mem" malloc 1 64 wait malloc 23 64 wait
 tool cudamallocsnoop -n 7 -jp "$pid"

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # jq; words
 # cudalaunchtop --gpu-time: libcudagputime.so in programs on the simulated CUDA and the simulated CUPTI, in which each kernel
 # takes as long as SIM_KERNEL_NS says.
+light
 library=$O/libcudagputime.so
 kern=$bin/kern
 export SIM_KERNEL_NS='_Z5scalePfi=2000,1000'
@@ -80,43 +81,6 @@ stop
 json 1 '.launches == 101 and .gpu_runs == 101'
 exec 3>&-
 wait "$pid"
-
-it "three tools at a time measure each what it asks for, a fourth one says that there is no place"
-runs "$bin/mem" launch 13 wait launch 101 copyasync 7 4096 h2d wait launch 503 wait
-tools="" n=0
-for tool in 'cudalaunchtop --gpu-time -j' 'cudamemcpysize --gpu-time -j' 'cudalaunchtop --gpu-time --graph-nodes -j'; do
-	: >"$tmp/err"
-	# shellcheck disable=SC2086 # words
-	tool $tool -p "$pid"
-	tools="$tools $tracer" n=$((n + 1))
-	mv "$tmp/out" "$tmp/out.$n"
-	until_true eval '[ "$(served)" = $n ]'
-done
-tool cudalaunchtop --gpu-time -jp "$pid"
-until_true grep -q "pid $pid: no GPU time: other tools measure it" "$tmp/err"
-echo >&3
-until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
-stop
-json 1 '.launches == 101 and .gpu_runs == null and .gpu_mean_ns == null'
-# shellcheck disable=SC2086 # pids
-set -- $tools
-kill -INT "$1" "$2"
-wait "$1"
-wait "$2"
-until_true eval '[ "$(served)" = 1 ]'
-echo >&3
-until_true eval '[ "$(grep -c ready "$tmp/ready")" = 3 ]'
-kill -INT "$3"
-wait "$3"
-until_true eval '[ "$(state)" = 0 ]'
-exec 3>&-
-wait "$pid"
-cp "$tmp/out.1" "$tmp/out"
-json 1 '.launches == 101 and .gpu_runs == 101 and .gpu_ns == 101000'
-cp "$tmp/out.2" "$tmp/out"
-json 1 '.type == "gpu_copies" and .direction == "HtoD" and .count == 7 and .gpu_ns == 3500'
-cp "$tmp/out.3" "$tmp/out"
-json 1 '.launches == 604 and .gpu_runs == 604 and .gpu_ns == 604000'
 
 it "until a tool asks, the library has one page of memory and one thread more, and no CUPTI"
 program "$bin/mem" launch 1 wait
@@ -374,7 +338,7 @@ while time.time() < end and os.getppid() > 1:
     m[128:144] = struct.pack("4I", *[random.choice([0, 1, 2, 3, 4, 5, 6, 2**32 - 1]) for _ in range(4)])
     time.sleep(.01)
 END
-for kind in right other large unsealed; do
+for kind in right ${LONG:+other large unsealed}; do
 	: >"$tmp/ready"
 	python3 "$tmp/hostile.py" "$lib/libcudart.so.13" $kind 704 >"$tmp/ready" & pid=$!
 	pids="$pids $pid"
@@ -512,8 +476,7 @@ it "a kernel that is launched cooperatively and otherwise has its time in one ro
 replayed cudalaunchtop --gpu-time -jc "$bin/mem launch 7 coop 5"
 equal "$(jq -sc 'map(.gpu_runs) | sort' "$tmp/out")" '[null,12]'
 SIM_DEVICES=2 replayed cudalaunchtop --gpu-time --device 0 -jc "$bin/mem setdevice 1 launch 7 setdevice 0 launch 3"
-json 1 '.device == 0 and .launches == 3 and .gpu_runs == 3' \
-	1 true
+json 1 '.device == 0 and .launches == 3 and .gpu_runs == 3' 1 true
 
 it "--sample measures for a part of the time"
 runs "$bin/mem" launch 1 wait loop 200 '(' launch 5 sleep 10 ')' wait
@@ -575,3 +538,42 @@ fails 2 '--sample requires --gpu-time' cudalaunchtop --sample 1/2
 for wrong in 1 1/ /1 2/1 1/1 0/1 1us/1s x/y; do
 	fails 2 "--sample: '$wrong' is not" cudalaunchtop --gpu-time --sample $wrong
 done
+
+long || leave
+
+it "three tools at a time measure each what it asks for, a fourth one says that there is no place"
+runs "$bin/mem" launch 13 wait launch 101 copyasync 7 4096 h2d wait launch 503 wait
+tools="" n=0
+for tool in 'cudalaunchtop --gpu-time -j' 'cudamemcpysize --gpu-time -j' 'cudalaunchtop --gpu-time --graph-nodes -j'; do
+	: >"$tmp/err"
+	# shellcheck disable=SC2086 # words
+	tool $tool -p "$pid"
+	tools="$tools $tracer" n=$((n + 1))
+	mv "$tmp/out" "$tmp/out.$n"
+	until_true eval '[ "$(served)" = $n ]'
+done
+tool cudalaunchtop --gpu-time -jp "$pid"
+until_true grep -q "pid $pid: no GPU time: other tools measure it" "$tmp/err"
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+stop
+json 1 '.launches == 101 and .gpu_runs == null and .gpu_mean_ns == null'
+# shellcheck disable=SC2086 # pids
+set -- $tools
+kill -INT "$1" "$2"
+wait "$1"
+wait "$2"
+until_true eval '[ "$(served)" = 1 ]'
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 3 ]'
+kill -INT "$3"
+wait "$3"
+until_true eval '[ "$(state)" = 0 ]'
+exec 3>&-
+wait "$pid"
+cp "$tmp/out.1" "$tmp/out"
+json 1 '.launches == 101 and .gpu_runs == 101 and .gpu_ns == 101000'
+cp "$tmp/out.2" "$tmp/out"
+json 1 '.type == "gpu_copies" and .direction == "HtoD" and .count == 7 and .gpu_ns == 3500'
+cp "$tmp/out.3" "$tmp/out"
+json 1 '.launches == 604 and .gpu_runs == 604 and .gpu_ns == 604000'

@@ -439,25 +439,6 @@ if long; then
 	done
 fi
 
-it "a tool with few descriptors says so, and not that a program has no CUDA"
-bystander first; first=$bystander
-attacks 1 copies 100 "$lib/libcudart.so.13"
-bystander second mem-12; second=$bystander
-for pids_of in '' "-p $attackers,$first,$second"; do
-	# how many it needs to begin depends on the version of libbpf, and on how busy its helpers are
-	for most in $(seq 40 8 128); do
-		starts sh -c 'ulimit -n $0; exec "$@"' $most cudamallocsnoop -j $pids_of
-		within 60 eval 'grep -q ": tracing" "$tmp/err" || gone "$tracer"' || no "$most: it neither traces nor ends"
-		! grep -q ': tracing' "$tmp/err" || break
-		grep -qiE 'open files|descriptors|ulimit' "$tmp/err" || no "$most: it does not say why"
-	done
-	says_not 'no CUDA functions'
-	grep -qiE 'open files|descriptors|ulimit' "$tmp/err" || no "it does not say why"
-	ends
-done
-kill -9 "$first" "$second"
-beaten
-
 if long; then
 	# alone, as the kernel removes perf's probes one after the other, and lets nobody else place any meanwhile
 	it_alone "files with many functions do not keep --attach perf from its end"
@@ -509,3 +490,24 @@ if long; then
 	kill -9 $stuck
 	counted cudalaunchtop
 fi
+
+long || leave
+
+it "a tool with few descriptors says so, and not that a program has no CUDA"
+bystander first; first=$bystander
+attacks 1 copies 100 "$lib/libcudart.so.13"
+bystander second mem-12; second=$bystander
+for pids_of in '' "-p $attackers,$first,$second"; do
+	# how many it needs to begin depends on the version of libbpf, and on how busy its helpers are
+	for most in $(seq 40 8 128); do
+		starts sh -c 'ulimit -n $0; exec "$@"' $most cudamallocsnoop -j $pids_of
+		within 60 eval 'grep -q ": tracing" "$tmp/err" || gone "$tracer"' || no "$most: it neither traces nor ends"
+		! grep -q ': tracing' "$tmp/err" || break
+		grep -qiE 'open files|descriptors|ulimit' "$tmp/err" || no "$most: it does not say why"
+	done
+	says_not 'no CUDA functions'
+	grep -qiE 'open files|descriptors|ulimit' "$tmp/err" || no "it does not say why"
+	ends
+done
+kill -9 "$first" "$second"
+beaten

@@ -20,8 +20,7 @@ trapped() {
 	run timeout -s KILL 30 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjc "$tmp/python $1"
 	status 0
 	silent_but
-	json 7 '.op == "alloc" and .size == 64'
-	json 0 '.latency_ns > 1000000000'
+	json 7 '.op == "alloc" and .size == 64' 0 '.latency_ns > 1000000000'
 }
 
 it "what looks like Python's frames is taken for them"
@@ -67,9 +66,9 @@ json 7 '[.stack[]? | select(.sym == "victim")] | length == 1'
 it "of a version that there is not, stacks say that it is not supported"
 run cudamallocsnoop -kjc "$tmp/python99 none"
 status 0
-json 7 '.op == "alloc" and ([.stack[]? | select(.sym == "victim")] | length == 0)'
-json 7 '.op == "alloc" and .stack[-1].sym == "Python frames lost: Python 3.99 is not supported"'
-json 1 '.incomplete_stacks == 7 and .incomplete_by == { python_unsupported: 7 }'
+json 7 '.op == "alloc" and ([.stack[]? | select(.sym == "victim")] | length == 0)' \
+	7 '.op == "alloc" and .stack[-1].sym == "Python frames lost: Python 3.99 is not supported"' \
+	1 '.incomplete_stacks == 7 and .incomplete_by == { python_unsupported: 7 }'
 
 # hangs_with KIND: its third call hangs; the stack is that of a hung call, from before tracing began, in no time and little memory
 hangs_with() {
@@ -90,15 +89,15 @@ json 1 '.running and ([.stack[] | select(.sym == "victim" and .line == 41)] | le
 for trap in frames shared; do
 	it "calls in flight: $trap without an end do end"
 	hangs_with $trap
-	json 1 '.running and ([.stack[] | select(.sym == "victim")] | length == 92)'
-	json 1 '.running and .stack[-1].sym == "Python frames lost: too many Python frames"'
+	json 1 '.running and ([.stack[] | select(.sym == "victim")] | length == 92)' \
+		1 '.running and .stack[-1].sym == "Python frames lost: too many Python frames"'
 done
 for trap in threads:'too many Python threads' interps:'too many Python threads' pointers:'a Python frame cannot be read' \
 	code:'a Python frame cannot be read'; do
 	it "calls in flight: ${trap%%:*} that lead nowhere end the stack"
 	hangs_with "${trap%%:*}"
-	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0'
-	json 1 ".running and .stack[-1].sym == \"Python frames lost: ${trap#*:}\""
+	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0' \
+		1 ".running and .stack[-1].sym == \"Python frames lost: ${trap#*:}\""
 done
 it "calls in flight: a name of 2^60 characters is cut, a line table of 2^60 bytes is not read"
 hangs_with strings

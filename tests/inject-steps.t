@@ -46,6 +46,8 @@ at_most 440 drvlaunch cudalaunchtop -b
 it "a copy takes at most 980 at its entry and return"
 at_most 980 drvcopy cudamemcpysize
 
+long || leave
+
 it "a copy by the runtime takes at most 1320, with the driver's inside"
 at_most 1320 copy cudamemcpysize
 

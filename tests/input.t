@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # Mistakes and bad input: the message, and the status, 1 failed, 2 usage, 3 nothing to trace.
+light
 
 it "an unknown option is named"
 fails 2 "cudaleak: unknown option '--bogus'" cudaleak --bogus
@@ -118,13 +119,13 @@ status 0
 
 it "an output file that has become as large as it may is an error, and no death"
 for options in "-o" "--chrome"; do
-	run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace $options "$tmp/large" -c "$bin/mem malloc 307 64; touch $tmp/after"
+	run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace --attach session $options "$tmp/large" -c "$bin/mem malloc 307 64; touch $tmp/after"
 	status 1
 	says "cannot write to $tmp/large: File too large"
 	[ -e "$tmp/after" ] || no "the command did not end"
 	rm -f "$tmp/after"
 done
-run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace -o "$tmp/x" -c "head -c 100000 /dev/zero >$tmp/large"
+run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace --attach session -o "$tmp/x" -c "head -c 100000 /dev/zero >$tmp/large"
 status 153
 
 # reads by packets what a tool writes at a time

@@ -92,6 +92,8 @@ for n in cudamallocsnoop cudamalloc-snoop; do
 	equal "$(cat "$tmp/out")" multi
 done
 
+long || leave
+
 it "make install keeps options that the administrator has changed, and make uninstall, too"
 echo 'ARGS="--by=pod"' >"$dest/etc/default/cudaexporter"
 run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr UNITDIR=/lib/systemd/system install
@@ -120,8 +122,6 @@ silent
 for target in check check-all check-roots sanitize fuzz bench; do
 	fails 2 "the tests cannot run in '$tmp/a b', which has a space" make -C "$tmp/a b" $target
 done
-
-long || leave
 
 # A copy, as others may be at work in the tree.
 src=$tmp/src out=$tmp/o

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2086,SC2154 # words, of lib.sh too
 # Names of generated code, from the maps that programs write of it themselves: tests/workloads/jit.c.
+light
 
 jit=$tmp/jit
 ${CC:-cc} -iquote "arch/$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')" -std=gnu11 -D_GNU_SOURCE -w -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -88,7 +89,7 @@ if ! setpriv --reuid 65534 --clear-groups unshare -Urm true 2>/dev/null; then
 else
 	# shellcheck disable=SC2016 # of the shell that runs it
 	echo 'touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec "$2" none' >"$tmp/mounts"
-	run cudamallocsnoop -j --unwind fp -u 65534 -c "exec unshare -Urm sh $tmp/mounts $tmp/secret $jit"
+	run cudamallocsnoop --attach session -j --unwind fp -u 65534 -c "exec unshare -Urm sh $tmp/mounts $tmp/secret $jit"
 	status 0
 	equal "$(stacks)" '? ?'
 	rm -f "/tmp/perf-$(jq -r .pid "$tmp/out" | head -n 1).map"

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2086,SC2154 # $lists: words; rc: the words'
 # What the tools print with --json, in all ways that make other rows, against the schema that scripts/gen_json.awk makes.
+light
 rows=$tmp/rows schema=$O/json-schema.json
 mkdir "$rows"
 
@@ -46,7 +47,7 @@ lines 2 'no such type'
 
 it "cudamallocsnoop: each line is as the schema says"
 replays cudamallocsnoop -jk --lines -c "$bin/mem malloc 3 64 free 1 streams 1 use 2 async 2 64 fail 1 badfree 1"
-prints cudamallocsnoop -jk --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
+prints cudamallocsnoop --attach session -jk --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
 replays cudamallocsnoop -jk -c "$bin/nofp large_hole >/dev/null"
 shows_in_flight 'cudamallocsnoop -k' cudaMalloc "malloc 3 64"
 of cudamallocsnoop
@@ -110,7 +111,7 @@ words="malloc 7 64 fork '(' free 3 ')' join"
 for lists in '' -a '-C -s 2' '--growth --lines'; do replays cudaleak -j $lists -c "$bin/mem $words"; done
 for lists in '' -a --growth; do replays cudaleak -j --handles $lists -c "$bin/mem streams 3"; done
 replays cudaleak --account -jc "$bin/mem malloc 3 64 host 2 64 fail 1"
-prints cudaleak -j --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
+prints cudaleak --attach session -j --tensors -c "$bin/usdt segment 100000 malloc 23 1000 free 7"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
 tool cudaleak -Cj -p "$pid"
 go

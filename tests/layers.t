@@ -20,13 +20,10 @@ drv='drvmalloc 23 4096 drvfree 7 drvlaunch 31 drvsync 17'
 # sums KEY N: the sum of a key over the objects that have a function
 sums() { sum "$2" "select(.func or .kernel) | .$1 // 0"; }
 
-# tests/attach-kinds.t has the other kinds.  Each kind with each layer takes long
+# tests/attach-kinds.t has the other kinds
+[ -e "$bin/inject" ] || LONG=1
+kinds="${LONG:+session }$([ ! -e "$bin/inject" ] || echo inject)"
 for how in calls jumps; do
-	case $how in
-	calls) kinds=session${LONG:+ inject} ;;
-	jumps) kinds=${LONG:+session }inject ;;
-	esac
-	[ -e "$bin/inject" ] || kinds=session
 	for kind in $kinds; do
 		through="env LD_LIBRARY_PATH=$tmp/$how"
 		it "a layer that $how: cudalaunchtop counts each launch once: $kind"
@@ -39,11 +36,9 @@ for how in calls jumps; do
 
 		it "… and with -x also each that fails"
 		run cudalaunchtop --attach "$kind" -xjc "$through env SIM_FAIL=cuLaunchKernel:3=1,cuLaunchKernel:5=1 $bin/mem-drv $drv"
-		sum 31 .launches
-		sum 2 .failed
+		sum 31 .launches 2 .failed
 		run cudalaunchtop --attach "$kind" -xjc "$through env SIM_FAIL=cuLaunchKernel:3=1,cuLaunchKernel:5=1 $bin/mem $rt"
-		sum 31 .launches
-		sum 2 .failed
+		sum 31 .launches 2 .failed
 
 		it "a layer that $how: cudatrace has each call once, and the real driver's with --tree: $kind"
 		run cudatrace --attach "$kind" -jS -e memory,launch,sync -c "$through $bin/mem-drv $drv"
@@ -96,7 +91,7 @@ done
 
 it "cudaexporter counts each launch once"
 for program in "mem-drv $drv" "mem $rt"; do
-	for more in '' --kernels=3; do
+	for more in '' ${LONG:+--kernels=3}; do
 		# shellcheck disable=SC2086 # no word or one
 		run cudaexporter $more --once -c "env LD_LIBRARY_PATH=$tmp/calls $bin/$program"
 		equal "$(sed -n 's/^cuda_launches_total{.*} //p' "$tmp/out")" 31

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2086,SC2154 # words, of lib.sh too
 # Source lines and inlined functions of native frames, against addr2line; functions of stripped files.
+light
 
 chmod 755 "$tmp"
 prog=$tmp/inlined
@@ -84,8 +85,7 @@ replayed cudaleak --lines --folded -c "$prog"
 lines 1 ';main;step\(\);allocate_all_\[i\];int many<int>\(int\)_\[i\];device::allocate\(unsigned long\)_\[i\];\[device\] 12288$'
 strip "$prog"
 replayed cudamallocsnoop -jk --lines -c "$prog"
-json 5 '.stack[0] | .sym == null and .source == null and .line == null' \
-	0 'any(.stack[]; .inlined)'
+json 5 '.stack[0] | .sym == null and .source == null and .line == null' 0 'any(.stack[]; .inlined)'
 
 if long; then
 	it "every tool that has call stacks has the lines"
@@ -167,9 +167,9 @@ if [ "$spaces" ]; then
 		done
 		cp "$prog" \$root/ && cp -a "$tmp/out-of" \$root/ && \$1 && exec chroot \$root /inlined
 	END
-	run cudamallocsnoop -jk -c "unshare -m sh $tmp/chrooted 'ln -s /out-of /usr/lib/debug/usr/lib/debug'"
+	run cudamallocsnoop --attach session -jk -c "unshare -m sh $tmp/chrooted 'ln -s /out-of /usr/lib/debug/usr/lib/debug'"
 	json 5 '.stack[0].sym == "step()"'
-	run cudamallocsnoop -jk -c "unshare -m sh $tmp/chrooted 'ln -s $tmp/out-of /usr/lib/debug/usr/lib/debug'"
+	run cudamallocsnoop --attach session -jk -c "unshare -m sh $tmp/chrooted 'ln -s $tmp/out-of /usr/lib/debug/usr/lib/debug'"
 	json 5 '.stack[0].sym == null'
 fi
 

@@ -55,6 +55,8 @@ stop
 no_loop
 silent
 
+long || leave
+
 it "what is estimated is what was launched, give or take a half, also if the program waits between launches"
 run env SIM_SPIN_US=cuLaunchKernel=2 cudaexporter --once -c "$bin/mem launch 1500007 sleep 3000 launch 1000003 sleep 2000"
 status 0
@@ -110,8 +112,6 @@ for wrong in 1 -1% % 1.% 1%% one; do
 	fails 2 "--max-overhead $wrong: expected a percentage of a core, as 1%, or off" cudaexporter --once --max-overhead="$wrong"
 	fails 2 "--max-overhead $wrong: expected a percentage of a core, as 1%, or off" cudatop --once --max-overhead="$wrong"
 done
-
-long || leave
 
 # returned: has the share of returns risen since the page before?
 returned() {

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2016 # rc: the words'; jq's and Grafana's variables
 # What users of Prometheus, Grafana and Kubernetes install from etc, without cudaexporter: is it right in itself?
+light
 alerts=etc/prometheus/alerts.yml
 python=$(PATH=/usr/bin:/bin command -v python3)
 
@@ -42,9 +43,9 @@ done <"$tmp/alerts"
 
 it "each alert says what it is, what it means and which tool is next; no command has a program's name in it"
 as_json "$alerts" | jq -c '.groups[].rules[]' >"$tmp/out"
-json 9 '(.annotations | keys) == ["description", "runbook", "summary"]'
-json 9 '.labels.severity | IN("info", "warning", "critical")'
-json 0 '.annotations.runbook | test("labels\\.(comm|exe|kernel)")'
+json 9 '(.annotations | keys) == ["description", "runbook", "summary"]' \
+	9 '.labels.severity | IN("info", "warning", "critical")' \
+	0 '.annotations.runbook | test("labels\\.(comm|exe|kernel)")'
 jq -r '.annotations.runbook' "$tmp/out" | grep -oE '\<cuda[a-z]+ [^:;,]*' | grep -v cudaexporter |
 	sed 's/{{[^}]*}}//g; s/\. *$//; s/-p  */-p 1 /g' >"$tmp/commands"
 [ "$(wc -l <"$tmp/commands")" -ge 6 ] || no "few commands"
@@ -94,10 +95,10 @@ equal "$(jq -r .title "$tmp/out" | sort | uniq -d)" ''
 equal "$(jq -r 'select(.type == "row").title' "$tmp/out" | tr '\n' ' ')" 'Memory Errors Launches Copies Waiting NCCL Exporter '
 jq -rs 'map(.gridPos | range(.y; .y + .h) as $y | range(.x; .x + .w) as $x | "\($x) \($y)") | .[]' "$tmp/out" | sort >"$tmp/cells"
 equal "$(uniq -d "$tmp/cells")" ''
-json 0 '.gridPos.x + .gridPos.w > 24'
-json 0 '.type != "row" and (.datasource.uid != "${datasource}" or (.targets | length) == 0 or any(.targets[]; .datasource.uid != "${datasource}"))'
-json 0 '.targets // [] | map(.refId) | length != (unique | length)'
-json 0 '.type != "row" and .fieldConfig.defaults.unit == null and .type != "table"'
+json 0 '.gridPos.x + .gridPos.w > 24' \
+	0 '.type != "row" and (.datasource.uid != "${datasource}" or (.targets | length) == 0 or any(.targets[]; .datasource.uid != "${datasource}"))' \
+	0 '.targets // [] | map(.refId) | length != (unique | length)' \
+	0 '.type != "row" and .fieldConfig.defaults.unit == null and .type != "table"'
 grep -oE '\$\{?[a-z_]+' "$board" | tr -d '${' | grep -v '^__' | sort -u >"$tmp/used"
 jq -r '.templating.list[].name' "$board" | sort >"$tmp/has"
 equal "$(cat "$tmp/used")" "$(cat "$tmp/has")"
@@ -135,18 +136,18 @@ lines 0 ''
 it "the files for Kubernetes are YAML, and fit together"
 as_json etc/kubernetes/daemonset.yaml >"$tmp/out"
 equal "$(jq -r .kind "$tmp/out" | tr '\n' ' ')" 'Namespace ServiceAccount DaemonSet Service '
-json 4 '(.metadata.namespace // .metadata.name) == "cudaexporter"'
-json 1 '.kind == "DaemonSet" and .spec.selector.matchLabels == .spec.template.metadata.labels'
+json 4 '(.metadata.namespace // .metadata.name) == "cudaexporter"' \
+	1 '.kind == "DaemonSet" and .spec.selector.matchLabels == .spec.template.metadata.labels'
 equal "$(jq -c 'select(.kind == "Service").spec.selector' "$tmp/out")" "$(jq -c 'select(.kind == "DaemonSet").spec.selector.matchLabels' "$tmp/out")"
 as_json etc/kubernetes/servicemonitor.yaml | jq -c .spec >"$tmp/monitor"
 equal "$(jq -c .selector.matchLabels "$tmp/monitor")" "$(jq -c 'select(.kind == "Service").metadata.labels' "$tmp/out")"
 equal "$(jq -r '.endpoints[].port' "$tmp/monitor")" "$(jq -r 'select(.kind == "Service").spec.ports[].name' "$tmp/out")"
 jq -c 'select(.kind == "DaemonSet").spec.template.spec' "$tmp/out" >"$tmp/pod" && mv "$tmp/pod" "$tmp/out"
-json 1 '.hostPID and (.hostNetwork | not) and .automountServiceAccountToken == false'
-json 1 '.containers[0].securityContext | .readOnlyRootFilesystem and .capabilities.drop == ["ALL"] and .privileged == false and .allowPrivilegeEscalation == false'
-json 1 '.containers[0] | .livenessProbe.httpGet.path == "/-/healthy" and .readinessProbe.httpGet.path == "/-/ready" and .resources.limits.memory == "128Mi"'
-json 1 '[.containers[0].volumeMounts[] | select(.readOnly != true)] == [] and ([.containers[0].volumeMounts[].name] == [.volumes[].name])'
-json 1 '(.containers[0].ports[0].containerPort | tostring) as $p | any(.containers[0].args[]; . == "--web.listen-address=:" + $p)'
+json 1 '.hostPID and (.hostNetwork | not) and .automountServiceAccountToken == false' \
+	1 '.containers[0].securityContext | .readOnlyRootFilesystem and .capabilities.drop == ["ALL"] and .privileged == false and .allowPrivilegeEscalation == false' \
+	1 '.containers[0] | .livenessProbe.httpGet.path == "/-/healthy" and .readinessProbe.httpGet.path == "/-/ready" and .resources.limits.memory == "128Mi"' \
+	1 '[.containers[0].volumeMounts[] | select(.readOnly != true)] == [] and ([.containers[0].volumeMounts[].name] == [.volumes[].name])' \
+	1 '(.containers[0].ports[0].containerPort | tostring) as $p | any(.containers[0].args[]; . == "--web.listen-address=:" + $p)'
 
 it "docs/kubernetes.md says of each capability what it is for"
 sed -n 's/^ *add: \[\(.*\)\]/\1/p' etc/kubernetes/daemonset.yaml | tr -d ' ' | tr ',' '\n' >"$tmp/caps"

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # jq; words
 # On the simulated libnccl (tests/sim/nccl.c): the program prints the hash, rank and size of each communicator that it has.
+light
 
 public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
 trap 'rm -rf "$public"; finish' EXIT
@@ -69,8 +70,7 @@ for how in init-rank init-scalable init-nonblocking; do
 done
 json 2 '.func == "ncclCommInitRankConfig" and .error == "ncclInProgress" and .ret == 7'
 nccl '-jx' '2 init-nonblocking bad 3 destroy'
-json 6 '.error == "ncclInvalidArgument" and .nranks == 2' \
-	6 true
+json 6 '.error == "ncclInvalidArgument" and .nranks == 2' 6 true
 # getHash() of NCCL 2.30 (src/include/bitops.h), compiled, of the bytes 0 to 127
 cat >"$tmp/known.c" <<'END'
 #include "tests/sim/sim_nccl.h"
@@ -108,8 +108,7 @@ go
 stop
 status 0
 equal "$(ranks_seen '.func == "ncclAllReduce" or .func == "ncclBroadcast"')" "$(ranks_are)"
-json 36 '.number and (.complete | not)' \
-	3 '.number == 5 and .func == "ncclAllReduce"' \
+json 36 '.number and (.complete | not)' 3 '.number == 5 and .func == "ncclAllReduce"' \
 	3 '.number == 7 and .func == "ncclBroadcast"'
 
 # traced: the program with these words, from its first wait on, until so many calls of a function are there; the second wait
@@ -199,11 +198,6 @@ jq -c "select(.ns) | .times = .ns / ($few + 1)" "$tmp/out" >"$tmp/times"
 mv "$tmp/times" "$tmp/out"
 json 1 '.times < 12'
 
-it "who launches graphs that are slow to print gets lines of sums, then is not followed; others are"
-run "$bin/communicators" slow 31
-json 1 '.who == "greedy" and .apart > 300 and .apart < 900 and .together > 300 and .unfollowed > 0'
-[ "$(id -u)" -ne 0 ] || json 1 '.who == "other" and .apart == 11 and .unfollowed == 0'
-
 it "operations of graphs that were made before tracing began are not known, and that is said"
 program "$bin/nccl" 1 init graph 3 1 wait launch 7 allreduce 2 1 wait
 tool ncclsnoop -jp "$(sed -n 's/^ready //p' "$tmp/ready")"
@@ -226,8 +220,7 @@ kill -9 "$pid"
 
 it "-m, --slower, -n, -T, -k and --folded select and show as they say"
 nccl '-jm 1k' '2 init allreduce 3 256 allreduce 2 255 destroy'
-json 6 '.size == 1024' \
-	6 true
+json 6 '.size == 1024' 6 true
 nccl '-jn 5' '2 init allreduce 31 1 destroy'	# a recording ends with it
 json 5 '.type == "nccl"'	# calls in flight have objects, too
 nccl '-j --slower 20000000' '2 init allreduce 30 1 destroy'
@@ -239,3 +232,10 @@ json 3 '.func == "ncclAllReduce" and (.stack | map(.sym) | contains(["call", "ma
 nccl --folded '1 init allreduce 3 1 destroy'
 lines 1 '^nccl;.*main;.*;ncclAllReduce 3$'
 fails 2 '--folded prints no calls' ncclsnoop --folded -Tc true
+
+long || leave
+
+it "who launches graphs that are slow to print gets lines of sums, then is not followed; others are"
+run "$bin/communicators" slow 31
+json 1 '.who == "greedy" and .apart > 300 and .apart < 900 and .together > 300 and .unfollowed > 0'
+[ "$(id -u)" -ne 0 ] || json 1 '.who == "other" and .apart == 11 and .unfollowed == 0'

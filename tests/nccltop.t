@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # jq; words
 # On the simulated libnccl, whose ranks meet when they make a communicator, and do not wait for each other in operations.
+light
 SIM_NCCL_DIR=$tmp
 export SIM_NCCL_DIR
 chmod 777 "$tmp"
@@ -60,9 +61,7 @@ equal "$(jq -r 'select(.nranks == 2) | .communicator' "$tmp/out" | sort -u | wc 
 
 it "the communicators of one process, and of one that is split, have rows of their own"
 top -j '3 init allreduce 5 1 init-rank allreduce 7 1 destroy destroy'
-json 3 '.total == 5' \
-	3 '.total == 7' \
-	6 '.behind == 0'
+json 3 '.total == 5' 3 '.total == 7' 6 '.behind == 0'
 program "$bin/nccl" 3 init split 2 wait allreduce 5 1 wait
 tool nccltop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)" 100ms
 echo >&3

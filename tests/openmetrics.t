@@ -29,11 +29,10 @@ it "a page that is right is taken, and its samples are told"
 run $page --json "$tmp/page"
 status 0
 silent
-json 10 '.family | startswith("cuda_")'
-json 1 '.labels.comm == "tr\"a\\i\nn é" and .value == 23'
-json 1 '.labels.comm == "}, "'
-json 2 '.type == "counter" and .family == "cuda_launches" and .name == "cuda_launches_total"'
-json 1 '.exemplar == 1e-06'
+json 10 '.family | startswith("cuda_")' 1 '.labels.comm == "tr\"a\\i\nn é" and .value == 23' \
+	1 '.labels.comm == "}, "' \
+	2 '.type == "counter" and .family == "cuda_launches" and .name == "cuda_launches_total"' \
+	1 '.exemplar == 1e-06'
 
 # wrong WHY SED: the page that sed makes of the right one is refused for that
 wrong() {

@@ -191,8 +191,7 @@ done
 tool $with "$away/cudamallocsnoop" -jp "$pid"
 go
 stop
-json 23 '.size == 4096 and .op == "alloc"'
-json 30 true
+json 23 '.size == 4096 and .op == "alloc"' 30 true
 silent
 
 it "what is missing for the processes of others is named"

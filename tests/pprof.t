@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # --pprof: profiles of call stacks, decoded by tests/pprof.py, and read by Go's pprof.
+light
 
 # profile OPTIONS WORDS...: of the tool in OPTIONS with a command of mem, decoded into $tmp/out
 profile() {
@@ -19,7 +20,7 @@ value() { sum "$2" "select(.folded // \"\" | test(\"$3\")) | .values.$1"; }
 
 it "cudaleak --pprof: what is held, in bytes and allocations, by stack, kind of memory and process"
 live=run
-profile 'cudaleak -T 1' rename "'a;b'" malloc 23 4096 free 4 host 3 100 managed 5 64
+profile 'cudaleak --attach session -T 1' rename "'a;b'" malloc 23 4096 free 4 host 3 100 managed 5 64
 live=
 json 1 '.types == ["held/bytes", "allocations/count"] and .default == "held" and .period_type == "held" and .period == 1' \
 	1 '.samples == 3 and .time > 1.6e18 and .duration > 0'

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # bin, tmp: the words'
 # What is known of Python's versions: tests/unit/python.c.  python-lines.tbl has, for each version, a line table
 # and the lines that the interpreter itself has for each code unit.
+light
 
 it "the line of each instruction is Python's own, from 3.8 to 3.15"
 while read -r version first table lines; do
@@ -145,8 +146,8 @@ old libthree.so
 old libseven.so 'long _PyRuntime[512] = { 1 };'
 while read -r name says; do
 	run cudaleak -jq --stack python -c "$tmp/embed $tmp/$name ''"
-	json 1 ".count == 5 and [.stack[].sym] == [\"Python frames lost: Python $says is not supported\"]"
-	json 1 '.incomplete_stacks == 5 and .incomplete_by == { python_unsupported: 5 }'
+	json 1 ".count == 5 and [.stack[].sym] == [\"Python frames lost: Python $says is not supported\"]" \
+		1 '.incomplete_stacks == 5 and .incomplete_by == { python_unsupported: 5 }'
 	says '5 call stacks are incomplete: 5 without all Python frames (unsupported version)'
 done <<-END
 	libtwo.so 2

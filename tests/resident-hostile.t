@@ -296,6 +296,8 @@ within 5 $as_user $injected "$bin/mem" malloc 3 64 loop 7 '(' fork '(' malloc 3 
 status 0
 gone
 
+long || leave
+
 it "and one that asks a running program again and again: one second in all, and its signals come"
 for queue in 0 64; do
 	deaf "$as_user" $socket $queue

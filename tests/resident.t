@@ -173,7 +173,7 @@ sum 23 'select(.func == "cuMemAlloc_v2") | .calls'
 ends 0
 
 it "processes that were forked: each is traced if it is asked for, and only then"
-program env "$audit" "$bin/mem" malloc 1 64 fork '(' sleep 700 malloc 13 64 sleep 300 malloc 7 64 ')' wait malloc 23 64 join wait
+program env "$audit" "$bin/mem" malloc 1 64 fork '(' sleep 200 malloc 13 64 sleep 200 malloc 7 64 ')' wait malloc 23 64 join wait
 counted 23 --attach=inject
 ends 0
 
@@ -194,25 +194,6 @@ ends 0
 
 has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$pid/status" 2>/dev/null; }
 has_memory() { has_ended || grep -q cuda-bpf-tools-resident "/proc/$pid/maps"; }
-
-it "signals, forks and new threads while tools come and go"
-for words in 'signal 200000003' 'fork 5000023' 'sequence 20011'; do
-	env "$audit" "$bin/inject" $words >"$tmp/inject" 2>&1 9>&- & pid=$!
-	pids="$pids $pid"
-	for t in 'cudatrace -S' cudaleak cudalaunchtop; do
-		until_true has_memory
-		! has_ended || break
-		timeout -s INT .7 $t --attach=inject -j -p "$pid" >"$tmp/out" 2>"$tmp/err"
-	done
-	case $words in
-	sequence*) wait "$pid" || no "$words: status $?" ;;
-	*)
-		! has_ended || no "$words: the program has ended: $(head -n 3 "$tmp/inject")"
-		kill -KILL "$pid"
-		wait "$pid"
-		;;
-	esac
-done
 
 it "a child by its own number, which shares the memory with its parent"
 program env "$audit" sh -c '"$0" malloc 1 64 fork "(" wait malloc 29 64 wait ")" join' "$bin/mem"
@@ -259,40 +240,9 @@ further
 ends 0
 
 it "251 threads at the same time call exactly as often as is counted"
-program env "$audit" "$bin/mem" malloc 1 64 wait loop 251 '(' thread '(' sleep 500 malloc 3 64 ')' ')' join wait
+program env "$audit" "$bin/mem" malloc 1 64 wait loop 251 '(' thread '(' sleep 200 malloc 3 64 ')' ')' join wait
 counted 753 --attach=inject
 ends 0
-
-# come_and_go COMMAND...: 11 tools do, with a program of that command
-come_and_go() {
-	program "$@" env "$audit" "$bin/mem" \
-		thread '(' loop 100000000000000 '(' malloc 1 64 free 1 ')' ')' thread '(' loop 100000000000000 '(' malloc 1 64 free 1 launch 1 ')' ')' \
-		thread '(' loop 100000000000000 '(' malloc 1 64 free 1 ')' ')' malloc 1 64 wait
-	for t in cudatrace cudalaunchtop cudaleak cudamallocsnoop cudatrace cudasynclatency cudatrace cudamemcpysize cudalaunchtop cudaleak cudatrace; do
-		if [ $t = cudatrace ]; then	# to its end, however late the program connects
-			run cudatrace --attach=inject -jn 23 -e cudaMalloc -p "$pid"
-			status 0
-			json 23 '.type == "call" and .func == "cudaMalloc"'
-			continue
-		fi
-		tool $t --attach=inject -j -p "$pid"
-		sleep .2
-		case $t in
-		cudamallocsnoop | cudasynclatency) stop KILL ;;
-		*) stop; status 0 ;;
-		esac
-		kill -0 "$pid" || no "the program has ended"
-	done
-	kill -KILL "$pid"
-	wait "$pid"
-	exec 3>&-
-}
-
-it "11 tools come and go, two of them killed, while threads call all the time, and the program goes on"
-come_and_go
-
-it "the same where the kernel has no membarrier(2)"
-come_and_go "$bin/filtered" -m
 
 # ---- who may ask
 
@@ -378,3 +328,55 @@ it "a program that has the library and is a tool's command is counted once"
 run env "$audit" cudatrace --attach=inject -jS -e cudaMalloc -- "$bin/mem" malloc 23 64
 status 0
 equal "$(mallocs)" 23
+
+long || leave
+
+it "signals, forks and new threads while tools come and go"
+for words in 'signal 200000003' 'fork 5000023' 'sequence 20011'; do
+	env "$audit" "$bin/inject" $words >"$tmp/inject" 2>&1 9>&- & pid=$!
+	pids="$pids $pid"
+	for t in 'cudatrace -S' cudaleak cudalaunchtop; do
+		until_true has_memory
+		! has_ended || break
+		timeout -s INT .7 $t --attach=inject -j -p "$pid" >"$tmp/out" 2>"$tmp/err"
+	done
+	case $words in
+	sequence*) wait "$pid" || no "$words: status $?" ;;
+	*)
+		! has_ended || no "$words: the program has ended: $(head -n 3 "$tmp/inject")"
+		kill -KILL "$pid"
+		wait "$pid"
+		;;
+	esac
+done
+
+# come_and_go COMMAND...: 11 tools do, with a program of that command
+come_and_go() {
+	program "$@" env "$audit" "$bin/mem" \
+		thread '(' loop 100000000000000 '(' malloc 1 64 free 1 ')' ')' thread '(' loop 100000000000000 '(' malloc 1 64 free 1 launch 1 ')' ')' \
+		thread '(' loop 100000000000000 '(' malloc 1 64 free 1 ')' ')' malloc 1 64 wait
+	for t in cudatrace cudalaunchtop cudaleak cudamallocsnoop cudatrace cudasynclatency cudatrace cudamemcpysize cudalaunchtop cudaleak cudatrace; do
+		if [ $t = cudatrace ]; then	# to its end, however late the program connects
+			run cudatrace --attach=inject -jn 23 -e cudaMalloc -p "$pid"
+			status 0
+			json 23 '.type == "call" and .func == "cudaMalloc"'
+			continue
+		fi
+		tool $t --attach=inject -j -p "$pid"
+		sleep .2
+		case $t in
+		cudamallocsnoop | cudasynclatency) stop KILL ;;
+		*) stop; status 0 ;;
+		esac
+		kill -0 "$pid" || no "the program has ended"
+	done
+	kill -KILL "$pid"
+	wait "$pid"
+	exec 3>&-
+}
+
+it "11 tools come and go, two of them killed, while threads call all the time, and the program goes on"
+come_and_go
+
+it "the same where the kernel has no membarrier(2)"
+come_and_go "$bin/filtered" -m

@@ -25,8 +25,7 @@ it "a process with a filter is left out, and its children; what has none is trac
 run "$bin/kills-cudaleak" -jCc "sh -c '$bin/filtered $bin/mem malloc 23 4096; $bin/mem malloc 19 4096 free 2
 	$bin/filtered $bin/mem malloc 3 64 fork \"(\" malloc 5 64 \")\" join'"
 status 0
-json 1 '.count == 17'
-json 1 true
+json 1 '.count == 17' 1 true
 equal "$(grep -c 'return probes are tried' "$tmp/err")" 1
 equal "$(grep -c "$left_out: it is not traced; update the kernel" "$tmp/err")" 3
 equal "$(sed -n "s/.*: process \([0-9]*\) $left_out.*/\1/p" "$tmp/err" | sort -u | wc -l)" 3

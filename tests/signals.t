@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2154 # inner shells; rc, pid, tracer: the words'
 # Signals that end a tool, those that do not, and what becomes of the command of -c.
+light
 
 # terminal WORD[,WORD]... COMMAND...: on a terminal of its own, with Ctrl-C at each word
 terminal() { run python3 tests/terminal.py "$@"; }
@@ -124,8 +125,8 @@ ends INT 1 cudaexporter --once
 lines 1 '^cuda_memory_frees_total\{.*\} 13$'
 ends TERM 1 cudaexporter --textfile "$tmp/page" --interval 1
 grep -q '^cuda_memory_frees_total{.*} 13$' "$tmp/page" || no "no frees in the last page"
-for t in cudatop cudalaunchtop cudamemcpysize cudasynclatency ncclsnoop nccltop ncclhang cudamemtime cudabounds; do
-	[ ! -e "$O/$t" ] || ends INT 1 $t
+for t in cudatop ncclhang cudamemtime ${LONG:+cudalaunchtop cudamemcpysize cudasynclatency ncclsnoop nccltop cudabounds}; do
+	[ ! -e "$O/$t" ] || ends INT 1 "$t"
 done
 if command -v bpftrace >/dev/null; then
 	ends INT 1 cudabt -e 'cuda:cudaFree { @ = count(); }'

@@ -103,6 +103,8 @@ run $kernels SIM_KERNEL_DEBUG=1 "$bin/drvkern" tests/ptx images
 says 'sim: PTX: .target is above the simulated device'
 says 'sim: image: machine code only'
 
+long || leave
+
 it "of several images that fits which is the newest for the device, and none is an error"
 if has_nvcc gpu; then
 	cat >"$tmp/arch.cu" <<'END'

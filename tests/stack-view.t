@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # Call stacks as they are shown: Python frames among native ones, notes, options, and folded.
+light
 
 # merges WANT FRAME...: the frames of a stack are shown in this order; see tests/unit/stacks.c
 merges() {
@@ -128,7 +129,7 @@ for option in '--stack native' '--unwind fp' '--stack-size 5000'; do
 done
 
 it "cudamallocsnoop --folded: calls by stack and function, at the end"
-run cudamallocsnoop --folded --unwind fp -c "$bin/mem rename 'a;b' malloc 23 4096 free 7"
+run cudamallocsnoop --attach session --folded --unwind fp -c "$bin/mem rename 'a;b' malloc 23 4096 free 7"
 status 0
 lines 1 '^a:b;.*;main;run;do_malloc;cudaMalloc 23$'
 lines 1 '^a:b;.*;main;run;do_free;cudaFree 7$'
@@ -164,7 +165,7 @@ lines 1 '^mem;.*;main;run;do_graph;mem_kernel 9$'
 lines 0 '^PID'
 
 it "cudaleak --folded: bytes by stack and kind of memory; it has every stack, whatever -T says, and no name breaks its lines"
-run cudaleak --folded --unwind fp -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
+run cudaleak --attach session --folded --unwind fp -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
 lines 3 '^a:b;.*;main;run;do_[a-z]+;\[[a-z]+\] [0-9]+$'
 lines 3 ''
 

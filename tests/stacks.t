@@ -123,8 +123,8 @@ kept() {
 }
 
 # as many bytes of records as the tool's programs ask for, not a copy of each stack
-for tool in cudamallocsnoop:8388608 "cudaleak -C:8388608" cudatrace:16777216 cudamemcpysize:4194304 \
-	"cudamemcpysize --time:4096" cudalaunchtop:8388608 cudasynclatency:4194304; do
+for tool in cudamallocsnoop:8388608 "cudamemcpysize --time:4096" ${LONG:+"cudaleak -C:8388608" cudatrace:16777216 \
+	cudamemcpysize:4194304 cudalaunchtop:8388608 cudasynclatency:4194304}; do
 	it "${tool%:*} without call stacks keeps no tables and no room for them"
 	program "$bin/nofp" wait
 	# shellcheck disable=SC2086 # words
@@ -135,8 +135,8 @@ for tool in cudamallocsnoop:8388608 "cudaleak -C:8388608" cudatrace:16777216 cud
 done
 
 it "with call stacks it does, for the frames that are wanted"
-for want in 'all:16777216, python_codes 65536, unwind_table 16384' 'native:16777216, python_codes 1, unwind_table 16384' \
-	'python:8388608, python_codes 65536, unwind_table 1'; do
+for want in 'all:16777216, python_codes 65536, unwind_table 16384' \
+	${LONG:+'native:16777216, python_codes 1, unwind_table 16384' 'python:8388608, python_codes 65536, unwind_table 1'}; do
 	program "$bin/nofp" wait
 	tool cudalaunchtop -jp "$pid" --stack "${want%%:*}"
 	equal "$(kept)" "events ${want#*:}"
@@ -252,17 +252,16 @@ run cudamallocsnoop -jkp "$hung" -d 1
 status 0
 compare hung "$tmp/truth"
 equal "$(tail -n 1 "$tmp/compared")" "5 stacks compared, 0 wrong, 0 with a note"
-json 5 '.running and .complete == false and .func == "cudaMalloc"' \
-	3 '.running and .tid != .pid'
+json 5 '.running and .complete == false and .func == "cudaMalloc"' 3 '.running and .tid != .pid'
 silent
 run cudatrace -jkp "$hung" -d 1
 compare hung "$tmp/truth"
 json 5 '.running and any(.stack[]; .kind == "python") and any(.stack[]; .kind == "native")'
 
-for which in python native; do
+for which in ${LONG:+python native}; do
 	it "… with --stack $which"
-	run cudamallocsnoop -jk --stack $which -p "$hung" -d 1
-	compare hung "$tmp/truth" --stack $which
+	run cudamallocsnoop -jk --stack "$which" -p "$hung" -d 1
+	compare hung "$tmp/truth" --stack "$which"
 	equal "$(tail -n 1 "$tmp/compared")" "5 stacks compared, 0 wrong, 0 with a note"
 done
 it "… in text, and without -k"
@@ -283,10 +282,10 @@ for kind in session $([ ! -e "$bin/inject" ] || echo inject); do
 	json 1 '.running and .complete and .tid != .pid and any(.stack[]; .kind == "python") and any(.stack[]; .kind == "native")'
 done
 
-for which in all python; do
+for which in ${LONG:+all python}; do
 	it "--stack $which: a Python program that began before the tool could look says that it lacks Python frames"
 	# of every process, which it looks for, that one's stacks: others' may be incomplete, too
-	tool cudamallocsnoop -jk --stack $which -l "$lib/libcudart.so.13" --comm python$$
+	tool cudamallocsnoop -jk --stack "$which" -l "$lib/libcudart.so.13" --comm python$$
 	kill -STOP "$tracer"
 	# shellcheck disable=SC2086 # words
 	program $python "$w/cases.py" comm=python$$ nesting wait nesting
@@ -315,6 +314,35 @@ if long; then
 	compare python "$tmp/truth" --may-stop storm
 	seen_or_lost 200000
 fi
+
+it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
+cat >"$tmp/many.c" <<'END'
+int cudaMalloc(void **, unsigned long);
+
+__attribute__((noinline)) int allocates_here(void **p)
+{
+	int r = cudaMalloc(p, 4096);
+
+	__asm__ volatile("");
+	return r;
+}
+
+int main(void)
+{
+	void *p[2];
+
+	return allocates_here(&p[0]) + allocates_here(&p[1]);
+}
+END
+awk 'BEGIN { print ".section .note.GNU-stack\n.text"; for (i = 0; i < 30000; i++) {
+	name = sprintf("f%d_%0200d", i, i)
+	print ".globl " name "\n.type " name ", @function\n" name ": nop\n.size " name ", 1" } }' >"$tmp/many.S"
+${CC:-cc} -O1 -o "$tmp/many" "$tmp/many.c" "$tmp/many.S" "$lib/libcudart.so.13" -Wl,-rpath,"$lib"
+run cudamallocsnoop -jkc "$tmp/many"
+# of what calls main() in the C library only its debug file has the name
+json 2 '.op == "alloc" and .stack[0].sym == "allocates_here" and .stack[1].sym == "main" and .stack[-1].sym == "_start"'
+
+long || leave
 
 cat >"$tmp/paths.c" <<'END'
 #include <stdio.h>
@@ -386,30 +414,3 @@ n=$(jq 'select(.lost).lost' "$tmp/out")
 [ "$n" -gt 5003 ] || no "$n records are lost"
 json 1 ".launches == $n and [.stack[].sym] == [\"no stack: its record was lost\"]" \
 	1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_record_lost: $n }"
-
-it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
-cat >"$tmp/many.c" <<'END'
-int cudaMalloc(void **, unsigned long);
-
-__attribute__((noinline)) int allocates_here(void **p)
-{
-	int r = cudaMalloc(p, 4096);
-
-	__asm__ volatile("");
-	return r;
-}
-
-int main(void)
-{
-	void *p[2];
-
-	return allocates_here(&p[0]) + allocates_here(&p[1]);
-}
-END
-awk 'BEGIN { print ".section .note.GNU-stack\n.text"; for (i = 0; i < 30000; i++) {
-	name = sprintf("f%d_%0200d", i, i)
-	print ".globl " name "\n.type " name ", @function\n" name ": nop\n.size " name ", 1" } }' >"$tmp/many.S"
-${CC:-cc} -O1 -o "$tmp/many" "$tmp/many.c" "$tmp/many.S" "$lib/libcudart.so.13" -Wl,-rpath,"$lib"
-run cudamallocsnoop -jkc "$tmp/many"
-# of what calls main() in the C library only its debug file has the name
-json 2 '.op == "alloc" and .stack[0].sym == "allocates_here" and .stack[1].sym == "main" and .stack[-1].sym == "_start"'

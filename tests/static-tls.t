@@ -82,7 +82,7 @@ for which in thread address; do
 	starts 31 env ASAN_OPTIONS=detect_leaks=0 "$public/sanitized" calls 31 thread 0x200000
 done
 
-for bytes in 101 997 1499 2003 7001 65003 1000003; do
+for bytes in 1499 1000003 ${LONG:+101 997 2003 7001 65003}; do
 	it "a library with $bytes bytes: preloaded, and linked before and after CUDA's"
 	library libsize.so -DBYTES=$bytes
 	builds before -Wl,--no-as-needed "$public/libsize.so" $linked
@@ -91,15 +91,6 @@ for bytes in 101 997 1499 2003 7001 65003 1000003; do
 	starts 11 "$public/before" calls 11
 	starts 13 "$public/after" calls 13
 done
-
-it "41 libraries with 1,009 bytes each"
-libraries=
-for i in $(seq 41); do
-	library "libmany$i.so" -DBYTES=1009
-	libraries="$libraries $public/libmany$i.so"
-done
-builds many $linked -Wl,--no-as-needed $libraries
-starts 17 "$public/many" calls 17
 
 it "a library that does not require static TLS, but the program requires it of the library"
 library libshared.so -DSHARED=5003
@@ -147,3 +138,14 @@ run env "$setting" "$audit" "$program" only "$public/needs" calls 3
 status 0
 lines 1 '^3 calls$'
 silent
+
+long || leave
+
+it "41 libraries with 1,009 bytes each"
+libraries=
+for i in $(seq 41); do
+	library "libmany$i.so" -DBYTES=1009
+	libraries="$libraries $public/libmany$i.so"
+done
+builds many $linked -Wl,--no-as-needed $libraries
+starts 17 "$public/many" calls 17

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Which stream launches, copies and waits are in: --per-stream, and the tracks of a timeline.  The counts of each tool
 # by each attach kind are in tests/attach-kinds.t.
+light
 
 # Two streams of their own, 3 and 4, after the default ones: 0 and 1 are the same, 2 is the thread's.
 words="streams 2 use 0 launch 2 copyasync 5 64 h2d streamsync 7 use 1 launch 3 copyasync 11 64 h2d streamsync 13"
@@ -47,11 +48,10 @@ json 1 '.stream == "default" and .launches == 3'
 
 it "copies that are given no stream are in the default one; other functions are in none"
 replayed cudamemcpysize --per-stream -qj --memset -c "$bin/mem copy 7 64 h2d memset 11 64"
-json 1 '.stream == "default" and .count == 7'
-json 1 '.stream == "default" and .count == 11'
+json 1 '.stream == "default" and .count == 7' 1 '.stream == "default" and .count == 11'
 replayed cudasynclatency --per-stream -qj -c "$bin/mem sync 13 eventsync 3"
-json 1 '.func == "cudaDeviceSynchronize" and .stream == null and .count == 13'
-json 1 '.func == "cudaEventSynchronize" and .stream == null and .count == 3'
+json 1 '.func == "cudaDeviceSynchronize" and .stream == null and .count == 13' \
+	1 '.func == "cudaEventSynchronize" and .stream == null and .count == 3'
 
 it "the driver's streams are told apart, too"
 replayed cudalaunchtop --per-stream -qj --layer driver -c "$bin/mem $words"
@@ -60,9 +60,9 @@ json 1 '.stream == "default" and .launches == 5'
 
 it "a default stream is one of its process, and of its device"
 replayed SIM_DEVICES=8 cudalaunchtop --per-stream -qj -c "$bin/mem launch 3 setdevice 5 launch 7 fork '(' setdevice 5 launch 11 ')' join"
-json 1 '.stream == "default" and .device == 0 and .launches == 3'
-json 1 '.stream == "default" and .device == 5 and .launches == 7'
-json 1 '.stream == "default" and .device == 5 and .launches == 11'
+json 1 '.stream == "default" and .device == 0 and .launches == 3' \
+	1 '.stream == "default" and .device == 5 and .launches == 7' \
+	1 '.stream == "default" and .device == 5 and .launches == 11'
 
 it "hundreds of streams have a group each"
 all="streams 307"
@@ -78,8 +78,7 @@ silent
 if [ -x "$bin/kern-ptsz" ]; then
 	it "the default stream of a program of per-thread default streams is the thread's"
 	replayed cudalaunchtop --per-stream -qj -c "$bin/kern-ptsz 5 7 1 1 1"
-	json 0 '.stream == "default"'
-	json 2 '.stream == "per-thread"'
+	json 0 '.stream == "default"' 2 '.stream == "per-thread"'
 fi
 
 # tracks FILTER: the events of the timeline that pass

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2016 # other shells, and none
 # Which processes and files are traced.
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 for kind in $kinds ${LONG:+perf}; do
@@ -13,8 +14,7 @@ for kind in $kinds ${LONG:+perf}; do
 	go
 	stop
 	kill $other 2>/dev/null
-	json 23 ".pid == $target and .op == \"alloc\""
-	json 30 "true"
+	json 23 ".pid == $target and .op == \"alloc\"" 30 "true"
 done
 
 it "-p traces several processes"
@@ -41,8 +41,7 @@ for kind in $kinds ${LONG:+perf}; do
 	go
 	wait "$tracer" "$heir"
 	equal "$(cat "$tmp/heir")" 'calls 31 harmed 0'
-	json 111 '.func == "ncclAllReduce"'
-	json 0 '.func == "cudaMalloc"'
+	json 111 '.func == "ncclAllReduce"' 0 '.func == "cudaMalloc"'
 	equal "$(jq -r 'select(.func == "ncclAllReduce").pid' "$tmp/out" | sort -u | sort -n | tr '\n' ,)" "$(echo "$list" | tr , '\n' | sort -n | tr '\n' ,)"
 done
 
@@ -51,16 +50,14 @@ program "$bin/mem" wait thread '(' malloc 23 4096 ')' thread '(' malloc 7 64 ')'
 tool cudamallocsnoop -jp "$pid"
 go
 stop
-json 30 '.tid != .pid'
-json 30 true
+json 30 '.tid != .pid' 30 true
 
 it "-p sees a library that is loaded later"
-program "$bin/mem-dlopen" wait load sleep 300 malloc 23 4096 free 7
+program "$bin/mem-dlopen" wait load sleep 200 malloc 23 4096 free 7
 tool cudamallocsnoop -l "$lib/libcuda.so.1" -jp "$pid"
 go
 stop
-json 30 '.func == "cudaMalloc" or .func == "cudaFree"'
-json 30 true
+json 30 '.func == "cudaMalloc" or .func == "cudaFree"' 30 true
 
 it "without -p traces every process: two that run"
 second "$bin/mem-static" malloc 1 64 wait malloc 7 64
@@ -69,9 +66,9 @@ tool cudaleak -Cj 60
 go
 go_second
 stop
-json 1 ".count == 23 and .pid == $pid and .at == \"exit\""
-json 1 ".count == 7 and .pid == $second and .at == \"exit\""
-json 2 ".pid == $pid or .pid == $second"
+json 1 ".count == 23 and .pid == $pid and .at == \"exit\"" \
+	1 ".count == 7 and .pid == $second and .at == \"exit\"" \
+	2 ".pid == $pid or .pid == $second"
 
 it "without -p traces programs that start later, two at once, each call once"
 tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
@@ -80,10 +77,9 @@ tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
 wait $other $another
 until_true eval '[ "$(wc -l <"$tmp/out")" -ge 1519 ]'
 stop
-json 1009 ".pid == $other and .op == \"alloc\""
-json 503 ".pid == $another and .op == \"alloc\""
-json 7 ".pid == $another and .op == \"free\""
-json 1009 ".pid == $other"
+json 1009 ".pid == $other and .op == \"alloc\"" 503 ".pid == $another and .op == \"alloc\"" \
+	7 ".pid == $another and .op == \"free\"" \
+	1009 ".pid == $other"
 
 it "traces a process in namespaces of its own, where the name of its library says nothing"
 if ! unshare -U -r -m -p -f true 2>/dev/null; then
@@ -98,8 +94,7 @@ else
 	tool cudamallocsnoop -jp "$inner"
 	go
 	stop
-	json 23 '.func == "cudaMalloc" and .size == 4096'
-	json 30 true
+	json 23 '.func == "cudaMalloc" and .size == 4096' 30 true
 	[ ! -e "$tmp/away/mem" ] || no "the library is to be seen from outside"
 fi
 
@@ -111,8 +106,7 @@ rm -r "$tmp/gone"
 tool cudamallocsnoop -jkp "$pid"
 go
 stop
-json 23 '.func == "cudaMalloc" and .stack[0].sym == "do_malloc"'
-json 30 true
+json 23 '.func == "cudaMalloc" and .stack[0].sym == "do_malloc"' 30 true
 
 it "traces the library that is mapped, not the one that replaced it"
 mkdir -p "$tmp/new"
@@ -137,15 +131,13 @@ tool cudamallocsnoop -j
 go
 go_second
 stop
-json 23 ".pid == $pid"
-json 7 ".pid == $second"
+json 23 ".pid == $pid" 7 ".pid == $second"
 silent_of "$pid" "$second"
 
 it "-c traces from the first call to the last"
 words='malloc 23 4096 free 23'
 run cudaleak -Cjc "$bin/mem $words; $bin/mem-static $words; $bin/mem-stripped $words"
-json 3 '.at == "exit" and .count == 0 and (has("unknown_frees") | not)'
-json 3 true
+json 3 '.at == "exit" and .count == 0 and (has("unknown_frees") | not)' 3 true
 
 it "-c passes the command's status on, and 128 + N for a signal"
 run cudamallocsnoop -c "$bin/mem malloc 1 64 exit 37"
@@ -255,11 +247,9 @@ status 0
 
 it "--layer runtime probes the runtime, --layer driver the driver"
 run cudamallocsnoop --layer runtime -jc "$bin/mem malloc 3 64 drvmalloc 5 64"
-json 3 '.layer == "runtime"'
-json 3 true
+json 3 '.layer == "runtime"' 3 true
 run cudamallocsnoop --layer driver -jc "$bin/mem malloc 3 64 drvmalloc 5 64"
-json 8 '.layer == "driver"'
-json 8 true
+json 8 '.layer == "driver"' 8 true
 
 it "--list tells where the probes go, at the driver's cheap points, and what is skipped"
 program "$bin/mem" malloc 1 64 wait

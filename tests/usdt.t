@@ -34,8 +34,7 @@ done
 
 it "without --tensors nothing is placed, and the program's probes stay asleep"
 run cudamallocsnoop -jc "$bin/usdt malloc 7 100 segment 4096; $bin/usdt semaphore >&2"
-json 0 '.layer == "usdt"' \
-	1 '.func == "cudaMalloc"'
+json 0 '.layer == "usdt"' 1 '.func == "cudaMalloc"'
 says 'semaphore 0'
 
 it "cudaleak --tensors: what is not freed, by call stack, and how much of the device's memory that is"
@@ -64,8 +63,7 @@ lines 1 '^ +4\.0 KiB  device 0    usdt: tensors, in 4 allocations$'
 
 it "cudaleak without --tensors shows the device's memory alone"
 run cudaleak -jCc "$bin/usdt segment 1048576 malloc 23 1024"
-json 1 true \
-	1 '.memory == "device" and .bytes == 1048576'
+json 1 true 1 '.memory == "device" and .bytes == 1048576'
 
 it "the memory of tensors is not added to that which they are parts of"
 run cudaleak --growth --tensors -c "$bin/usdt segment 1048576 malloc 4 1024"

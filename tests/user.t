@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2034,SC2086,SC2154 # other shells; rc: the words'; lists of words
 # As whom the command of -c runs, and with what.
+light
 
 # a directory that anyone may look into, for programs of another user
 away=$(mktemp -d) && chmod 755 "$away"
@@ -261,7 +262,7 @@ else
 	it "a command that is set-user-ID is still that"
 	cp "$(command -v grep)" "$away/look"
 	chmod 4755 "$away/look"
-	run $by_sudo cudamallocsnoop -jqc "$away/look ^Uid /proc/self/status"
+	run $by_sudo cudamallocsnoop --attach session -jqc "$away/look ^Uid /proc/self/status"
 	status 0
 	lines 1 'Uid:.65534.0.0.0$'
 fi
@@ -285,9 +286,7 @@ for kind in $kinds ${LONG:+perf}; do
 	run $by_sudo cudamallocsnoop --attach $kind --layer runtime -jc \
 		"$mem $few & $mem malloc 3 64; wait; LD_LIBRARY_PATH=$away $away/mem-dlopen load malloc 11 64"
 	status 0
-	json 37 '.func == "cudaMalloc"'
-	json 7 '.func == "cudaFree"'
-	json 44 true
+	json 37 '.func == "cudaMalloc"' 7 '.func == "cudaFree"' 44 true
 done
 
 it "cudaleak and cudatrace have the figures of another user's command"
@@ -296,8 +295,7 @@ status 0
 json 1 '.count == 16 and .at == "exit" and .stack[0].sym == "do_malloc"'
 run $by_sudo cudatrace -e cudaMalloc,cudaFree -jc "$mem malloc 23 4096 free 7"
 status 0
-json 23 '.func == "cudaMalloc"'
-json 7 '.func == "cudaFree"'
+json 23 '.func == "cudaMalloc"' 7 '.func == "cudaFree"'
 
 it "cudabt runs its command as that user, and bpftrace as its own"
 if ! command -v bpftrace >/dev/null; then
@@ -345,7 +343,7 @@ END
 ${CC:-cc} -std=gnu11 -O1 -o "$away/typing" "$tmp/typing.c"
 
 # by root, as --attach=inject too
-traces='cudamallocsnoop cudamallocsnoop_--attach=inject cudamemtime'
+traces="cudamallocsnoop_--attach=session cudamallocsnoop_--attach=inject cudamemtime"
 
 it "another user's command has no terminal, and can type nothing for who reads from the caller's"
 for traced in $traces; do

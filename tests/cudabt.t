@@ -92,80 +92,6 @@ go
 wait "$tracer"
 lines 1 '^@: 13$'
 
-it "what the program passed is what is printed: registers, the stack, structs, strings, enums"
-cat >"$tmp/args.bt" <<'END'
-cudaret:cudaMallocPitch {
-	printf("%s %d %d 0x%lx %d %d\n", func, args.width, args.height, *args.devPtr, *args.pitch, retval);
-}
-cudaret:cudaMallocManaged { printf("%s %d %d 0x%lx\n", func, args.size, args.flags, *args.devPtr); }
-cudaret:cudaMalloc3D {
-	printf("%s %d %d %d 0x%lx %d %d %d\n", func, args.extent.width, args.extent.height, args.extent.depth,
-		args.pitchedDevPtr->ptr, args.pitchedDevPtr->pitch, args.pitchedDevPtr->xsize,
-		args.pitchedDevPtr.ysize);
-}
-cuda:cudaMemset3D {
-	printf("%s 0x%lx %d %d %d %d %d\n", func, args.pitchedDevPtr.ptr, args.pitchedDevPtr.ysize, args.value,
-		args.extent.width, args.extent.height, args.extent.depth);
-}
-cudaret:cudaStreamCreateWithPriority { printf("%s %d %d 0x%lx\n", func, args.flags, args.priority, *args.pStream); }
-cuda:cudaMemcpy2DAsync {
-	printf("%s 0x%lx %d 0x%lx %d %d %d %s 0x%lx\n", func, args.dst, args.dpitch, args.src, args.spitch,
-		args.width, args.height, enumname(args.kind), args.stream);
-}
-cuda:cudaMemcpy3DAsync {
-	printf("%s 0x%lx %d 0x%lx %d %d %s\n", func, args.p->srcPtr.ptr, args.p->srcPtr.xsize, args.p->dstPtr.ptr,
-		args.p->dstPos.x, args.p->extent.height, enumname(args.p->kind));
-}
-cuda:cuMemsetD2D16 { printf("%s %d %d %d %d\n", func, args.dstPitch, args.us, args.Width, args.Height); }
-cudaret:cuMemGetAddressRange { printf("%s 0x%lx %d 0x%lx\n", func, *args.pbase, *args.psize, args.dptr); }
-cuda:cuMemcpyPeerAsync { printf("%s 0x%lx %d 0x%lx\n", func, args.srcDevice, args.ByteCount, args.hStream); }
-cuda:cuModuleGetFunction { printf("%s %s %s\n", func, args.name, str(args.name)); }
-cuda:cuLaunchKernel /args.gridDimX == 19/ {
-	printf("cuLaunchKernel 0x%lx %d %d %d %d %d %d %d 0x%lx 0x%lx 0x%lx\n", args.f, args.gridDimX,
-		args.gridDimY, args.gridDimZ, args.blockDimX, args.blockDimY, args.blockDimZ,
-		args.sharedMemBytes, args.hStream, args.kernelParams, args.extra);
-}
-cudaret:cuLaunchKernel /args.gridDimX == 19/ {
-	@[args.blockDimY, args.blockDimZ, args.sharedMemBytes, args.hStream, retval] = count();
-}
-cudaret:cuDeviceGetName { printf("%s %s %d %d\n", func, str(args.name), args.len, args.dev); }
-cudaret:cuGetErrorName { printf("%s %s %s\n", func, enumname(args.error), *args.pStr); }
-END
-bt "$tmp/args.bt" -l "$lib/libcuda.so.1" -c "$bin/args 2 >$tmp/passed"
-lines 1 '^@\[3, 2, 128, 2, 0\]: 2$'
-grep '^c' "$tmp/out" | sort >"$tmp/seen"
-jq -r '.func as $f | .args as $a | .ret as $ret | {
-	cudaMallocPitch: ["width", "height", "*devPtr", "*pitch"],
-	cudaMallocManaged: ["size", "flags", "*devPtr"],
-	cudaMalloc3D: ["extent", "*pitchedDevPtr"],
-	cudaMemset3D: ["pitchedDevPtr.ptr", "pitchedDevPtr.ysize", "value", "extent"],
-	cudaStreamCreateWithPriority: ["flags", "priority", "*pStream"],
-	cudaMemcpy2DAsync: ["dst", "dpitch", "src", "spitch", "width", "height", "kind", "stream"],
-	cudaMemcpy3DAsync: ["*p.srcPtr.ptr", "*p.srcPtr.xsize", "*p.dstPtr.ptr", "*p.dstPos.x",
-		"*p.extent.height", "*p.kind"],
-	cuMemsetD2D16_v2: ["dstPitch", "us", "Width", "Height"],
-	cuMemGetAddressRange_v2: ["*pbase", "*psize", "dptr"],
-	cuMemcpyPeerAsync: ["srcDevice", "ByteCount", "hStream"],
-	cuModuleGetFunction: ["name", "name"],
-	cuLaunchKernel: ["f", "gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
-		"sharedMemBytes", "hStream", "kernelParams", "extra"],
-	cuDeviceGetName: ["*name", "len", "dev"],
-	cuGetErrorName: ["error", "*pStr"] }[$f] // empty |
-	[$f, (.[] | split(".") as $path | $a | getpath($path) | if type == "object" then .[] else . end),
-		(if $f == "cudaMallocPitch" then $ret else empty end)] | join(" ")' "$tmp/passed" |
-	sort >"$tmp/wanted"
-[ "$(wc -l <"$tmp/wanted")" -eq 28 ] || no "the program said too little"
-diff "$tmp/seen" "$tmp/wanted" >"$tmp/diff" || no "$(head -n 6 "$tmp/diff" | tr '\n' ' ')"
-
-it "at the return, arguments are what was passed, errors have the names of their library, and what a call returned is its value"
-bt -e 'cudaret:cudaMalloc /retval/ { @[func, args.size, retval, errname(retval)] = count(); }
-	cudaret:cuMemAlloc /retval/ { @[func, args.bytesize, retval, errname(retval)] = count(); }' \
-	-l "$lib/libcuda.so.1" -c "$bin/mem malloc 3 64 fail 7 drvmalloc 5 1000g"
-lines 1 '^@\[cudaMalloc, 1125899906842624, 2, cudaErrorMemoryAllocation\]: 7$'
-lines 1 '^@\[cuMemAlloc_v2, 1125899906842624, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 7$'
-lines 1 '^@\[cuMemAlloc_v2, 1073741824000, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 5$'
-lines 3 '^@'
-
 it "the functions of NCCL are known with their arguments, enums and errors"
 nccl_dir=$(mktemp -d)
 export SIM_NCCL_DIR="$nccl_dir"
@@ -299,3 +225,77 @@ equal "$(cat "$tmp/runtime")" '@[cudaMalloc]: 23 '
 equal "$(cat "$tmp/driver")" '@[cuMemAlloc_v2]: 23 '
 equal "$(cat "$tmp/all")" '@[cuMemAlloc_v2]: 23 @[cudaMalloc]: 23 '
 fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/libcuda.so.1" --emit
+
+it "what the program passed is what is printed: registers, the stack, structs, strings, enums"
+cat >"$tmp/args.bt" <<'END'
+cudaret:cudaMallocPitch {
+	printf("%s %d %d 0x%lx %d %d\n", func, args.width, args.height, *args.devPtr, *args.pitch, retval);
+}
+cudaret:cudaMallocManaged { printf("%s %d %d 0x%lx\n", func, args.size, args.flags, *args.devPtr); }
+cudaret:cudaMalloc3D {
+	printf("%s %d %d %d 0x%lx %d %d %d\n", func, args.extent.width, args.extent.height, args.extent.depth,
+		args.pitchedDevPtr->ptr, args.pitchedDevPtr->pitch, args.pitchedDevPtr->xsize,
+		args.pitchedDevPtr.ysize);
+}
+cuda:cudaMemset3D {
+	printf("%s 0x%lx %d %d %d %d %d\n", func, args.pitchedDevPtr.ptr, args.pitchedDevPtr.ysize, args.value,
+		args.extent.width, args.extent.height, args.extent.depth);
+}
+cudaret:cudaStreamCreateWithPriority { printf("%s %d %d 0x%lx\n", func, args.flags, args.priority, *args.pStream); }
+cuda:cudaMemcpy2DAsync {
+	printf("%s 0x%lx %d 0x%lx %d %d %d %s 0x%lx\n", func, args.dst, args.dpitch, args.src, args.spitch,
+		args.width, args.height, enumname(args.kind), args.stream);
+}
+cuda:cudaMemcpy3DAsync {
+	printf("%s 0x%lx %d 0x%lx %d %d %s\n", func, args.p->srcPtr.ptr, args.p->srcPtr.xsize, args.p->dstPtr.ptr,
+		args.p->dstPos.x, args.p->extent.height, enumname(args.p->kind));
+}
+cuda:cuMemsetD2D16 { printf("%s %d %d %d %d\n", func, args.dstPitch, args.us, args.Width, args.Height); }
+cudaret:cuMemGetAddressRange { printf("%s 0x%lx %d 0x%lx\n", func, *args.pbase, *args.psize, args.dptr); }
+cuda:cuMemcpyPeerAsync { printf("%s 0x%lx %d 0x%lx\n", func, args.srcDevice, args.ByteCount, args.hStream); }
+cuda:cuModuleGetFunction { printf("%s %s %s\n", func, args.name, str(args.name)); }
+cuda:cuLaunchKernel /args.gridDimX == 19/ {
+	printf("cuLaunchKernel 0x%lx %d %d %d %d %d %d %d 0x%lx 0x%lx 0x%lx\n", args.f, args.gridDimX,
+		args.gridDimY, args.gridDimZ, args.blockDimX, args.blockDimY, args.blockDimZ,
+		args.sharedMemBytes, args.hStream, args.kernelParams, args.extra);
+}
+cudaret:cuLaunchKernel /args.gridDimX == 19/ {
+	@[args.blockDimY, args.blockDimZ, args.sharedMemBytes, args.hStream, retval] = count();
+}
+cudaret:cuDeviceGetName { printf("%s %s %d %d\n", func, str(args.name), args.len, args.dev); }
+cudaret:cuGetErrorName { printf("%s %s %s\n", func, enumname(args.error), *args.pStr); }
+END
+bt "$tmp/args.bt" -l "$lib/libcuda.so.1" -c "$bin/args 2 >$tmp/passed"
+lines 1 '^@\[3, 2, 128, 2, 0\]: 2$'
+grep '^c' "$tmp/out" | sort >"$tmp/seen"
+jq -r '.func as $f | .args as $a | .ret as $ret | {
+	cudaMallocPitch: ["width", "height", "*devPtr", "*pitch"],
+	cudaMallocManaged: ["size", "flags", "*devPtr"],
+	cudaMalloc3D: ["extent", "*pitchedDevPtr"],
+	cudaMemset3D: ["pitchedDevPtr.ptr", "pitchedDevPtr.ysize", "value", "extent"],
+	cudaStreamCreateWithPriority: ["flags", "priority", "*pStream"],
+	cudaMemcpy2DAsync: ["dst", "dpitch", "src", "spitch", "width", "height", "kind", "stream"],
+	cudaMemcpy3DAsync: ["*p.srcPtr.ptr", "*p.srcPtr.xsize", "*p.dstPtr.ptr", "*p.dstPos.x",
+		"*p.extent.height", "*p.kind"],
+	cuMemsetD2D16_v2: ["dstPitch", "us", "Width", "Height"],
+	cuMemGetAddressRange_v2: ["*pbase", "*psize", "dptr"],
+	cuMemcpyPeerAsync: ["srcDevice", "ByteCount", "hStream"],
+	cuModuleGetFunction: ["name", "name"],
+	cuLaunchKernel: ["f", "gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
+		"sharedMemBytes", "hStream", "kernelParams", "extra"],
+	cuDeviceGetName: ["*name", "len", "dev"],
+	cuGetErrorName: ["error", "*pStr"] }[$f] // empty |
+	[$f, (.[] | split(".") as $path | $a | getpath($path) | if type == "object" then .[] else . end),
+		(if $f == "cudaMallocPitch" then $ret else empty end)] | join(" ")' "$tmp/passed" |
+	sort >"$tmp/wanted"
+[ "$(wc -l <"$tmp/wanted")" -eq 28 ] || no "the program said too little"
+diff "$tmp/seen" "$tmp/wanted" >"$tmp/diff" || no "$(head -n 6 "$tmp/diff" | tr '\n' ' ')"
+
+it "at the return, arguments are what was passed, errors have the names of their library, and what a call returned is its value"
+bt -e 'cudaret:cudaMalloc /retval/ { @[func, args.size, retval, errname(retval)] = count(); }
+	cudaret:cuMemAlloc /retval/ { @[func, args.bytesize, retval, errname(retval)] = count(); }' \
+	-l "$lib/libcuda.so.1" -c "$bin/mem malloc 3 64 fail 7 drvmalloc 5 1000g"
+lines 1 '^@\[cudaMalloc, 1125899906842624, 2, cudaErrorMemoryAllocation\]: 7$'
+lines 1 '^@\[cuMemAlloc_v2, 1125899906842624, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 7$'
+lines 1 '^@\[cuMemAlloc_v2, 1073741824000, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 5$'
+lines 3 '^@'

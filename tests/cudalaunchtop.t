@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 # kernels FILTER: of the objects selected by jq's FILTER, "launches name kind", in order
@@ -80,7 +81,7 @@ silent
 
 it "the real runtime, which has no driver: all launches are seen, and with -x that all fail"
 if [ -e "$bin/kern-real-static" ]; then
-	run cudalaunchtop -jxc "$bin/kern-real-static"
+	run cudalaunchtop --attach session -jxc "$bin/kern-real-static"
 	equal "$(kernels '.failed == .launches')" '1009 scale kernel,503 fill<int> kernel,'
 else
 	skip "no CUDA runtime here"

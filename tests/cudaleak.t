@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 it "finds what a command never freed, with its stack"
@@ -185,13 +186,13 @@ sum 30 .count
 json 1 '.unsure == 30'
 
 it "a process has the name of its last call, not of its last thread or of the program that it executes"
-run cudaleak -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
+run cudaleak --attach session -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
 json 1 '.comm == "first" and .count == 23' 1 true
-run cudaleak -Cjc "$bin/mem rename first malloc 23 4096 exec '(' rename second malloc 7 64 ')'"
+run cudaleak --attach session -Cjc "$bin/mem rename first malloc 23 4096 exec '(' rename second malloc 7 64 ')'"
 json 1 '.comm == "first" and .count == 23' 1 '.comm == "second" and .count == 7' 2 true
 
 it "a program without CUDA calls that a CUDA program executes has no line"
-run cudaleak -Cc "$bin/mem rename first malloc 23 4096 exec '(' sleep 10 ')'"
+run cudaleak --attach session -Cc "$bin/mem rename first malloc 23 4096 exec '(' sleep 10 ')'"
 lines 1 '\(first\) at exit: 23 allocations not freed, 92\.0 KiB$'
 lines 1 ' at exit: '
 lines 0 'nothing held'

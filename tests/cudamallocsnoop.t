@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # 23 allocations and 7 frees: primes, so that a correct count is not a coincidence.
+light
 
 it "a line for each call, allocations that fail too"
 replayed cudamallocsnoop -c "$bin/mem malloc 23 4096 fail 3 free 7"
@@ -18,9 +19,9 @@ lines 1 '^ +92\.0 KiB  device 0    mem, in 23 allocations$'
 lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
 lines 2 ': limit by default, part of the rest$'
 lines 44 ''
-for o in '' -x -F '-m 1t' '-k --lines' --tensors; do
+for o in '' -x -F '-m 1t' '-k --lines' '--attach session --tensors'; do
 	how=replayed
-	[ "$o" != --tensors ] || how=run
+	case $o in *tensors) how=run ;; esac
 	# shellcheck disable=SC2086 # words
 	$how cudamallocsnoop $o --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 free 7"
 	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete' \

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 # group N DIRECTION ASYNC COUNT BYTES: N objects have these values
@@ -49,7 +50,7 @@ silent
 for how in '' '--stacks --unwind fp'; do
 	it "every copying function and memset, every variant, batches: 23 of each $how"
 	# shellcheck disable=SC2086 # words
-	run env SIM_DEVICES=2 cudamemcpysize $how --memset -jc "$tmp/copies 23 >$tmp/want"
+	run env SIM_DEVICES=2 cudamemcpysize --attach session $how --memset -jc "$tmp/copies 23 >$tmp/want"
 	sort "$tmp/want" >"$tmp/sorted"
 	totals | diff "$tmp/sorted" - >"$tmp/diff" || no "$(tr '\n' ' ' <"$tmp/diff")"
 	[ "$(wc -l <"$tmp/want")" -eq 14 ] || no "the program fails"
@@ -58,10 +59,10 @@ for how in '' '--stacks --unwind fp'; do
 done
 
 it "a batch of more pieces than can be summed up is reported"
-run cudamemcpysize -jc "$tmp/copies 0 524288"
+run cudamemcpysize --attach session -jc "$tmp/copies 0 524288"
 group 1 default true 1 524288
 silent
-run cudamemcpysize -jc "$tmp/copies 0 524289"
+run cudamemcpysize --attach session -jc "$tmp/copies 0 524289"
 group 1 default true 1 524288
 json 1 '.lost == 1'
 says "1 copy batch too long to sum up: bytes are missing"
@@ -88,7 +89,7 @@ for major in 12 13; do
 		done
 	done
 	it "… also if that runtime is linked in: $major"
-	run cudamemcpysize --per-stream -jc "$tmp/linked-$major 1009"
+	run cudamemcpysize --attach session --per-stream -jc "$tmp/linked-$major 1009"
 	json 1 ".stream == \"0x5500\" and .count == 3 and .bytes == $((3 * 8 * 1009 * 1010 / 2))"
 done
 

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # jq; words
 # What cudasynclatency prints of NCCL for a wait in flight, on the simulated libnccl: an operation takes until all ranks have called
 # it, and work of a default stream until that of all streams before it is done.
+light
 
 public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
 trap 'rm -rf "$public"; finish' EXIT

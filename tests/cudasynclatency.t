@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # shellcheck source=/dev/null
+light
 . tests/own.sh
 
 slow=SIM_LATENCY_US=cuCtxSynchronize=20000
@@ -111,7 +112,7 @@ off_spread() {
 for how in '' ${LONG:+-k}; do
 	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
 	# shellcheck disable=SC2086 # words
-	run env $slow cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
+	run env $slow cudasynclatency --attach session -O $how -jc "$ahead $bin/mem sync 13"
 	json 1 '.func and .off_cpu_ns > 0.95 * .total_ns and .off_cpu_ns <= .total_ns' \
 		1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
 	off_spread
@@ -119,7 +120,7 @@ for how in '' ${LONG:+-k}; do
 	waited 13 cudaDeviceSynchronize
 	silent
 	# shellcheck disable=SC2086 # words
-	run env $spin cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
+	run env $spin cudasynclatency --attach session -O $how -jc "$ahead $bin/mem sync 13"
 	json 1 '.func and .count == 13 and .off_cpu_ns < 0.5 * .total_ns' \
 		1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
 	off_spread
@@ -130,13 +131,13 @@ for how in '' ${LONG:+-k}; do
 	taskset -c 0 sh -c 'while :; do :; done' &
 	pids="$pids $!"
 	# shellcheck disable=SC2086 # words
-	run env $spin cudasynclatency -O $how -jc "taskset -c 0 $bin/mem sync 13"
+	run env $spin cudasynclatency --attach session -O $how -jc "taskset -c 0 $bin/mem sync 13"
 	json 1 '.func and .count == 13 and .off_cpu_ns > 0.2 * .total_ns and .runnable_ns > 0.9 * .off_cpu_ns and
 		.runnable_ns <= .off_cpu_ns'
 	silent
 	# it is woken, and waits for the CPU that another thread has
 	# shellcheck disable=SC2086 # words
-	run env $slow cudasynclatency -O $how -jc "taskset -c 0 $bin/mem sync 13"
+	run env $slow cudasynclatency --attach session -O $how -jc "taskset -c 0 $bin/mem sync 13"
 	json 1 '.func and .count == 13 and .off_cpu_ns - .runnable_ns >= 200000000'
 	kill $!
 done
@@ -150,7 +151,7 @@ else
 	skip "no --attach inject here"
 fi
 it "-O in text: the time off the CPU, after the time waited"
-run env $slow cudasynclatency -Oc "$ahead $bin/mem sync 13"
+run env $slow cudasynclatency --attach session -Oc "$ahead $bin/mem sync 13"
 lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it: [0-9.]+ ms asleep, [0-9.]+ (ns|us|ms) preempted$'
 lines 2 '^     COUNT       TOTAL         MIN         P50 '
 lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +~[0-9.]+ ms +([0-9.]+ ms) +\2 +\2$'

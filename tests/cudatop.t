@@ -53,7 +53,7 @@ replayed cudatop -bc "$bin/mem launch 7 badlaunch 5"
 lines 1 ' fails +-$'
 replayed cudatop -bc "$bin/mem malloc 3 64"
 lines 1 ' 0 - +-$'
-for words in 'malloc 1 1m' 'host 1 1m'; do
+for words in 'malloc 1 1m' ${LONG:+'host 1 1m'}; do
 	# shellcheck disable=SC2046 # words
 	"$bin/mem" $(yes $words launch 1 sleep 200 | head -n 100) & pid=$!
 	pids="$pids $pid"
@@ -99,7 +99,7 @@ json 1 '.hint == "-"'
 use=
 idle launch 11
 json 1 '.hint == "-"'
-SIM_KERNEL_NS=2000 run cudatop --gpu-time -jc "$bin/mem launch 11 sleep 100"
+replayed SIM_KERNEL_NS=2000 cudatop --gpu-time -jc "$bin/mem launch 11 sleep 100"
 json 1 '.hint == "GPU idle?" and (.hint_evidence | endswith("by its GPU time"))'
 
 it "the manual has the limits of hints, twice, and where each comes from"
@@ -202,7 +202,7 @@ wait "$pid" 2>/dev/null
 replayed SIM_FAIL='cuModuleLoadData:*=200' cudatop -jc "$bin/mem loop 3 '(' drvlaunch 1 ')'"
 json 1 '.code_loads == 3 and .errors == 3'
 
-for kind in session inject; do
+for kind in ${LONG:+session} inject; do
 	it "--attach $kind: calls that are no waits have their time, the busiest function, and a hint"
 	SIM_LATENCY_US=cuMemFree_v2=100000 run cudatop --attach $kind -jc "$bin/mem malloc 7 64 sync 3 meminfo 5 free 7"
 	json 1 '.cuda_ns >= 700000000 and .busiest == "cudaFree" and .busiest_ns >= 700000000 and .busiest_ns <= .cuda_ns and .wait_ns < 700000000' \
@@ -260,7 +260,7 @@ stop
 lines 0 ' 0/3 .* behind '
 
 it "--gpu-time: how long it runs on the GPU"
-SIM_KERNEL_NS=2000 SIM_COPY_NS=500 run cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
+replayed SIM_KERNEL_NS=2000 SIM_COPY_NS=500 cudatop --gpu-time -jc "$bin/mem launch 101 copyasync 7 4096 h2d"
 json 1 '.gpu_ns == 205500 and .gpu_share > 0'
 replayed cudatop --gpu-time -jc "$bin/mem launch 101 sleep 200 exec '(' launch 7 ')'"
 json 1 '.launches == 101 and .gpu_ns == 101000' 1 '.launches == 7 and .gpu_ns == 7000'
@@ -311,7 +311,7 @@ mem'
 run cudatop --tree -s launches -jc "$family"
 equal "$(jq -r .launches "$tmp/out" | paste -sd' ')" '11 7 3'
 equal "$(jq -s '.[1].parent == .[0].pid and .[2].parent == .[1].pid and .[0].parent == null' "$tmp/out")" true
-run cudatop -jc "$bin/mem launch 1"
+replayed cudatop -jc "$bin/mem launch 1"
 json 1 'has("parent") | not'
 silent
 

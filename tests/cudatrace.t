@@ -55,7 +55,7 @@ equal "$(jq -s '[range(1; length) as $i | select(.[$i].depth == 1 and .[$i - 1].
 
 it "--tree shows both entries of one launch: nvcc's function jumps to the public one"
 if [ -e "$bin/kern" ]; then
-	run cudatrace -e '__cudaLaunchKernel,launch' --tree -jc "$bin/kern 7 5 1 1 1"
+	run cudatrace --attach session -e '__cudaLaunchKernel,launch' --tree -jc "$bin/kern 7 5 1 1 1"
 	json 12 '.func == "__cudaLaunchKernel" and .depth == 0' \
 		12 '.func == "cudaLaunchKernel" and .depth == 1' \
 		12 '.func == "cuLaunchKernel" and .depth == 2' \

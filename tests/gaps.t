@@ -84,7 +84,7 @@ lines 1 '^mem;.*;main;run;run;do_sleep;.*nanosleep.*;\[off CPU\] [0-9]+$'
 
 it "a block for each interval, each with its own time"
 program env CUDA_INJECTION64_PATH="$O/libcudagputime.so" "$bin/mem" launch 1 wait loop 700 '(' launch 1 sleep 10 ')' wait
-tool cudalaunchtop --gaps -jp "$pid" 1
+tool cudalaunchtop --gaps -jp "$pid" 200ms
 until_true eval 'echo >&3; sleep 0.1; [ "$(jq -s "map(select(.type == \"gaps\")) | length" "$tmp/out")" -ge 2 ]'
 stop
 [ "$(jq -s 'map(select(.type == "gaps") | .gaps) | add' "$tmp/out")" -le 700 ] || no "more gaps than launches"

@@ -86,14 +86,14 @@ hangs_with() {
 it "calls in flight: what looks like Python's frames is taken for them"
 hangs_with none
 json 1 '.running and ([.stack[] | select(.sym == "victim" and .line == 41)] | length == 1)'
-for trap in frames shared; do
+for trap in frames ${LONG:+shared}; do
 	it "calls in flight: $trap without an end do end"
 	hangs_with $trap
 	json 1 '.running and ([.stack[] | select(.sym == "victim")] | length == 92)' \
 		1 '.running and .stack[-1].sym == "Python frames lost: too many Python frames"'
 done
-for trap in threads:'too many Python threads' interps:'too many Python threads' pointers:'a Python frame cannot be read' \
-	code:'a Python frame cannot be read'; do
+for trap in threads:'too many Python threads' pointers:'a Python frame cannot be read' \
+	${LONG:+interps:'too many Python threads' code:'a Python frame cannot be read'}; do
 	it "calls in flight: ${trap%%:*} that lead nowhere end the stack"
 	hangs_with "${trap%%:*}"
 	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0' \

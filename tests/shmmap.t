@@ -49,10 +49,6 @@ it "of 12 threads in 5 processes that insert the same key, one does"
 shm same
 silent
 
-it "what they insert, delete and add up at the same time is exact, and every element is found again"
-shm storm
-silent
-
 it "processes that are killed anywhere stop nobody, and lose two elements each at most"
 shm killed
 lines 1 '^104 killed: '
@@ -63,6 +59,12 @@ silent
 
 it "records come in their order, whatever their sizes; discarded ones do not; a full buffer refuses more"
 shm ring
+silent
+
+long || leave
+
+it "what they insert, delete and add up at the same time is exact, and every element is found again"
+shm storm
 silent
 
 it "every record of six threads in two processes is read or was refused"

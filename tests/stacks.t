@@ -51,7 +51,7 @@ run cudamallocsnoop -jk --stack-size 8k -c "$bin/nofp deep >$tmp/truth"
 compare native "$tmp/truth" --may-stop deep,altstack,context
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
 
-for options in '' '--stack-size 32k'; do
+for options in '' ${LONG:+'--stack-size 32k'}; do
 	it "buffers that are not used yet hide no caller${options:+, with $options}, in main's stack and a thread's"
 	# shellcheck disable=SC2086 # words
 	run cudamallocsnoop -jk $options -c "$bin/nofp holes thread_holes >$tmp/truth"
@@ -154,8 +154,8 @@ else
 fi
 
 # each tool, and what makes it show the stack of a call
-for tool in cudamallocsnoop:malloc cudaleak:malloc cudatrace:malloc cudamemcpysize:copy cudalaunchtop:launch \
-	cudasynclatency:sync; do
+for tool in cudaleak:malloc ${LONG:+cudamallocsnoop:malloc cudatrace:malloc cudamemcpysize:copy cudalaunchtop:launch \
+	cudasynclatency:sync}; do
 	it "${tool%:*} has the whole stack"
 	stacks=k
 	[ "${tool%:*}" != cudaleak ] || stacks=
@@ -232,20 +232,6 @@ it "cudatrace -k names Python's frames too"
 replayed cudatrace -e cudaMalloc -jkc "$python $w/cases.py nesting >$tmp/truth"
 json 2 '.func == "cudaMalloc" and ([.stack[] | select(.kind == "python").sym] | index("main") and index("nesting"))'
 
-it "a process of Python that ends at once"
-run cudamallocsnoop -jkc "for i in 1 2 3 4 5 6 7; do $python $w/once.py; done >$tmp/truth"
-compare python "$tmp/truth"
-equal "$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")" 7
-
-it "a Python program that runs already"
-# shellcheck disable=SC2086 # words
-program $python "$w/cases.py" nesting wait nesting generators ctypes_callbacks threads
-tool cudamallocsnoop -jkp "$pid"
-go
-wait "$tracer"
-sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
-compare python "$tmp/truth"
-
 it "Python programs that hang already: the lines of their functions, in a thread too, and in every tool that is asked"
 hung 1 101 211 251 283
 run cudamallocsnoop -jkp "$hung" -d 1
@@ -272,7 +258,7 @@ run cudamallocsnoop -jp "$hung" -d 1
 json 5 '.running and (.stack | not)'
 hung_end
 
-for kind in session $([ ! -e "$bin/inject" ] || echo inject); do
+for kind in session $(! long || [ ! -e "$bin/inject" ] || echo inject); do
 	it "a Python program that hangs in a thread while it is traced: --attach $kind"
 	truth_for_all
 	tool cudamallocsnoop --attach "$kind" -jkc "exec env SIM_LATENCY_US=cudaMalloc:211=-1 $python $w/cases.py all >$tmp/truth"
@@ -315,6 +301,22 @@ if long; then
 	seen_or_lost 200000
 fi
 
+long || leave
+
+it "a process of Python that ends at once"
+run cudamallocsnoop -jkc "for i in 1 2 3 4 5 6 7; do $python $w/once.py; done >$tmp/truth"
+compare python "$tmp/truth"
+equal "$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")" 7
+
+it "a Python program that runs already"
+# shellcheck disable=SC2086 # words
+program $python "$w/cases.py" nesting wait nesting generators ctypes_callbacks threads
+tool cudamallocsnoop -jkp "$pid"
+go
+wait "$tracer"
+sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
+compare python "$tmp/truth"
+
 it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
 cat >"$tmp/many.c" <<'END'
 int cudaMalloc(void **, unsigned long);
@@ -341,8 +343,6 @@ ${CC:-cc} -O1 -o "$tmp/many" "$tmp/many.c" "$tmp/many.S" "$lib/libcudart.so.13" 
 run cudamallocsnoop -jkc "$tmp/many"
 # of what calls main() in the C library only its debug file has the name
 json 2 '.op == "alloc" and .stack[0].sym == "allocates_here" and .stack[1].sym == "main" and .stack[-1].sym == "_start"'
-
-long || leave
 
 cat >"$tmp/paths.c" <<'END'
 #include <stdio.h>

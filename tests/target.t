@@ -148,7 +148,7 @@ run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
 status 139
 
 it "-- runs a command word for word without a shell, and names its process"
-run cudamallocsnoop -j -- "$bin/mem" rename '$(a) "b' malloc 23 4096 exit 37
+run cudamallocsnoop --attach session -j -- "$bin/mem" rename '$(a) "b' malloc 23 4096 exit 37
 status 37
 json 23 '.comm == "$(a) \"b"'
 says "tracing '$bin/mem rename \$(a) \"b malloc 23 4096 exit 37' (pid $(jq -r .pid "$tmp/out" | sort -u)) and its children"
@@ -343,7 +343,7 @@ done
 
 it "a command that is stopped to be probed goes on when the tool is killed"
 mkfifo "$tmp/held"
-cudamallocsnoop -c "$bin/mem-dlopen wait load malloc 3 64 sleep 200 print >$tmp/done" <"$tmp/held" >"$tmp/out" 2>&1 &
+cudamallocsnoop --attach session -c "$bin/mem-dlopen wait load malloc 3 64 sleep 200 print >$tmp/done" <"$tmp/held" >"$tmp/out" 2>&1 &
 tracer=$!
 exec 5>"$tmp/held"
 until_true below "$tracer" mem-dlopen >"$tmp/pid"
@@ -358,7 +358,7 @@ until_true grep -q 'calls 3' "$tmp/done"
 
 it "a tool in the command of another one: both see every call"
 for i in 1 ${LONG:+2 3}; do
-	run cudamallocsnoop -jc "cudatrace -jo $tmp/inner -c '$bin/mem-dlopen load malloc 23 4096 free 7'"
+	run cudamallocsnoop --attach session -jc "cudatrace --attach session -jo $tmp/inner -c '$bin/mem-dlopen load malloc 23 4096 free 7'"
 	json 30 true
 	equal "$(jq -s 'map(select(.func == "cudaMalloc" or .func == "cudaFree")) | length' "$tmp/inner")" 30
 done
@@ -367,13 +367,13 @@ silent
 # The inner tool and the outer one stop the program as it loads its library; $1 is stopped itself, and killed.
 hold_and_kill() {
 	: >"$tmp/done"
-	cudamallocsnoop -jc "cudamallocsnoop -j -c '$bin/mem-dlopen wait load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" <"$tmp/held" >"$tmp/out" 2>"$tmp/err" &
+	cudamallocsnoop --attach session -jc "cudamallocsnoop --attach session -j -c '$bin/mem-dlopen wait load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" <"$tmp/held" >"$tmp/out" 2>"$tmp/err" &
 	outer=$!
 	exec 5>"$tmp/held"
 	until_true grep -q ready "$tmp/done"
 	until_true below "$outer" mem-dlopen >"$tmp/pid"
 	read -r held <"$tmp/pid"
-	inner=$(pgrep -xf "cudamallocsnoop -j -c $bin/mem-dlopen.*$tmp/done.*" | head -n 1)
+	inner=$(pgrep -xf "cudamallocsnoop --attach session -j -c $bin/mem-dlopen.*$tmp/done.*" | head -n 1)
 	eval "victim=\$$1"
 	kill -STOP "$victim"
 	echo >&5

@@ -462,12 +462,9 @@ if $it_has_tmux; then
 	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 140 { bad = 1 } END { exit bad }' || no "a line is too long"
 	lines 4 '[^ ]'
 	term send-keys n
-	on_screen '^[0-9]+ .* a_kernel'
-	equal "$(grep -n ' a_kernel' "$tmp/out" | cut -d: -f1)" 3
+	until_true row3_shows ' a_kernel'
 	term send-keys r
-	sleep .2
-	shot
-	equal "$(grep -n ' a_kernel' "$tmp/out" | cut -d: -f1)" 4
+	until_true row3_shows ' ugly'
 	term send-keys p
 	on_screen '\[paused\]'
 	term send-keys p

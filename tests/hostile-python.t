@@ -88,7 +88,7 @@ hangs_with none
 json 1 '.running and ([.stack[] | select(.sym == "victim" and .line == 41)] | length == 1)'
 for trap in frames ${LONG:+shared}; do
 	it "calls in flight: $trap without an end do end"
-	hangs_with $trap
+	hangs_with "$trap"
 	json 1 '.running and ([.stack[] | select(.sym == "victim")] | length == 92)' \
 		1 '.running and .stack[-1].sym == "Python frames lost: too many Python frames"'
 done

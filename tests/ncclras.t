@@ -170,7 +170,7 @@ RUNNING -1 1 4704"
 	done
 	for kind in empty deep ${LONG:+array} stranger; do
 		it "$program: a hostile answer is refused: $kind"
-		refused $kind "$form" '.version == ""'
+		refused "$kind" "$form" '.version == ""'
 	done
 
 	it "$program: an answer without an end is cut off after 16 MiB"

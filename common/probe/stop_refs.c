@@ -26,17 +26,9 @@ struct deferred {
 
 bool process_is_stopped(int pid)
 {
-	char name[32], line[128], state = 0;
-	FILE *f;
+	char line[128], *text = proc_status(proc_living(pid), "State", line, sizeof(line));
 
-	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
-	f = fopen(name, "re");
-	if (!f)
-		return true;
-	while (!state && fgets(line, sizeof(line), f))
-		sscanf(line, "State: %c", &state);
-	fclose(f);
-	return strchr("TZX", state) != NULL;
+	return !text || strchr("TZX", text[1]);	/* "\tR (running)" */
 }
 
 static bool read_info(int fd, struct bpf_map_info *info)

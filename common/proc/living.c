@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "proc/living.h"
 
@@ -44,4 +45,22 @@ int proc_living(int pid)
 bool proc_is_leaderless(int pid)
 {
 	return proc_living(pid) != pid;
+}
+
+char *proc_status(int tid, const char *field, char *line, size_t size)
+{
+	bool found = false, begins = true;
+	size_t n = strlen(field);
+	char name[32];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", tid);
+	f = fopen(name, "re");
+	while (f && !found && fgets(line, size, f)) {	/* a line of groups may be long */
+		found = begins && !strncmp(line, field, n) && line[n] == ':';
+		begins = strchr(line, '\n');
+	}
+	if (f)
+		fclose(f);
+	return found ? line + n + 1 : NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef PROC_LIVING_H
 #define PROC_LIVING_H
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Returns the thread by which the kernel shows the process's memory and files: the first, or if
  * that has ended another one; pid too if none lives.  It may end at any time.  Opens no file. */
@@ -13,5 +14,9 @@ int proc_living(int pid);
 
 /* Return true if the process lives on without its first thread. */
 bool proc_is_leaderless(int pid);
+
+/* Reads a field of the status of a thread or, by its first one, a process (proc_pid_status(5)): "Uid".  Returns what follows the
+ * colon, in line, which is cut at size; NULL if the thread is gone or the kernel has no such field. */
+char *proc_status(int tid, const char *field, char *line, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/die.h"
+#include "proc/living.h"
 #include "proc/pid_ns.h"
 #include "proc/proc.h"
 
@@ -21,17 +22,7 @@ enum { LINE = 512 };
  * gone. */
 static const char *read_pids(int pid, char line[LINE])
 {
-	char name[32];
-	FILE *f;
-
-	*line = '\0';
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	while (f && fgets(line, LINE, f) && strncmp(line, "NSpid:", 6))
-		;
-	if (f)
-		fclose(f);
-	return strncmp(line, "NSpid:", 6) ? NULL : strchr(line, '\t');
+	return proc_status(pid, "NSpid", line, LINE);
 }
 
 int pid_in_namespace(int pid)

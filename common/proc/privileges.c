@@ -6,25 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/die.h"
+#include "proc/living.h"
 #include "proc/privileges.h"
 
 /* A process could have so many that reading of them takes long. */
 enum { MAX_THREADS = 4096, MODE_FILTER = 2 };
 
-static bool thread_has_filter(int pid, const char *tid)
+static bool thread_has_filter(const char *tid)
 {
-	char *name = xprintf("/proc/%d/task/%s/status", pid, tid), line[256];
-	FILE *f = fopen(name, "re");
-	int mode = 0;
+	char line[256], *text = proc_status(atoi(tid), "Seccomp", line, sizeof(line));
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "Seccomp:", 8))
-			mode = atoi(line + 8);
-	if (f)
-		fclose(f);
-	free(name);
-	return mode == MODE_FILTER;
+	return text && atoi(text) == MODE_FILTER;
 }
 
 bool proc_has_filter(int pid)
@@ -37,7 +31,7 @@ bool proc_has_filter(int pid)
 
 	while (dir && !has && (e = readdir(dir)))
 		if (isdigit((unsigned char)*e->d_name))
-			has = ++n > MAX_THREADS || thread_has_filter(pid, e->d_name);
+			has = ++n > MAX_THREADS || thread_has_filter(e->d_name);
 	if (dir)
 		closedir(dir);
 	free(name);
@@ -65,16 +59,9 @@ static const unsigned long long admins = BIT(BPF) | BIT(PERFMON) | BIT(CHECKPOIN
 /* Returns a number from /proc/self/status; 0 if the field is missing. */
 static unsigned long long status(const char *name, int base)
 {
-	unsigned long long n = 0;
-	char line[256];
-	FILE *f = fopen("/proc/self/status", "re");
+	char line[256], *text = proc_status(getpid(), name, line, sizeof(line));
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)))
-			n = strtoull(line + strlen(name), NULL, base);
-	if (f)
-		fclose(f);
-	return n;
+	return text ? strtoull(text, NULL, base) : 0;
 }
 
 /* The inode number of the initial namespace is fixed (include/linux/proc_ns.h). */
@@ -106,7 +93,7 @@ static char *lacking(unsigned long long caps)
 
 static unsigned long long missing(enum privilege what)
 {
-	unsigned long long has = status("CapEff:", 16);
+	unsigned long long has = status("CapEff", 16);
 
 	if (has & BIT(CAP_SYS_ADMIN))
 		has |= admins;
@@ -146,10 +133,10 @@ char *privilege_missing(enum privilege what)
 		return lacking(lacks);
 	if (what == PRIVILEGE_MEMORY && yama_scope() == 3)
 		return xstrdup("kernel.yama.ptrace_scope is 3: denied to every process until the next boot");
-	if (what == PRIVILEGE_MEMORY && status("Seccomp:", 10))
+	if (what == PRIVILEGE_MEMORY && status("Seccomp", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow "
 			       "process_vm_readv in the filter");
-	if (status("Seccomp:", 10))
+	if (status("Seccomp", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow bpf "
 			       "and perf_event_open in the filter");
 	return xstrdup("all capabilities present: AppArmor or SELinux?");
@@ -166,7 +153,7 @@ char *privilege_own_memory(void)
 
 	if (scope)
 		return xprintf("kernel.yama.ptrace_scope is %d", scope);
-	if (status("Seccomp:", 10))
+	if (status("Seccomp", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter");
 	return xstrdup("the process is not dumpable, or a security module denies it");
 }

@@ -301,21 +301,20 @@ size_t proc_exe(int pid, char *path, size_t size)
 
 bool proc_rights(int pid, struct proc_rights *r)
 {
-	char name[32], line[256];
+	char line[256], *text;
 	unsigned mode = 0;
-	FILE *f;
 
 	*r = (struct proc_rights){ 0 };
-	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
-	f = fopen(name, "re");
-	if (!f)
+	pid = proc_living(pid);
+	text = proc_status(pid, "Uid", line, sizeof(line));
+	if (!text)
 		return false;
-	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "Uid: %u %u", &r->uid, &r->effective);
-		sscanf(line, "Seccomp: %u", &mode);
-		sscanf(line, "Seccomp_filters: %u", &r->filters);
-	}
-	fclose(f);
+	sscanf(text, "%u %u", &r->uid, &r->effective);
+	text = proc_status(pid, "Seccomp", line, sizeof(line));
+	if (text)
+		mode = atoi(text);
+	text = proc_status(pid, "Seccomp_filters", line, sizeof(line));
+	r->filters = text ? atoi(text) : 0;
 	if (!r->filters)
 		r->filters = mode == 2 /* SECCOMP_MODE_FILTER */;
 	return true;
@@ -401,16 +400,7 @@ void proc_each(void (*fn)(void *ctx, int pid), void *ctx)
 
 int proc_leader(int tid)
 {
-	char name[32], line[128];
-	int leader = 0;
-	FILE *f;
+	char line[128], *text = proc_status(tid, "Tgid", line, sizeof(line));
 
-	snprintf(name, sizeof(name), "/proc/%d/status", tid);
-	f = fopen(name, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &leader) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return leader;
+	return text ? atoi(text) : 0;
 }

@@ -85,17 +85,10 @@ int proc_root_open_in(int pid, const char *dir, const char *name)
 
 int proc_inner_pid(int pid)
 {
-	char name[32], line[512];
-	int inner = 0, at = 7, n;
-	FILE *f;
+	char line[512], *text = proc_status(pid, "NStgid", line, sizeof(line));
+	int inner = 0, n;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	while (f && !inner && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NStgid:", at))
-			while (sscanf(line + at, "%d%n", &inner, &n) == 1)	/* the last is the innermost */
-				at += n;
-	if (f)
-		fclose(f);
+	while (text && sscanf(text, "%d%n", &inner, &n) == 1)	/* the last is the innermost */
+		text += n;
 	return inner;
 }

@@ -4,6 +4,7 @@
 #include <linux/nsfs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "proc/living.h"
@@ -23,18 +24,9 @@ static ino_t inode_of(int fd)
 
 unsigned proc_real_user(int pid)
 {
-	unsigned user = USER_UNKNOWN;
-	char name[32], line[256];
-	FILE *f;
+	char line[256], *text = proc_status(proc_living(pid), "Uid", line, sizeof(line));
 
-	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
-	f = fopen(name, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Uid: %u", &user) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return user;
+	return text ? strtoul(text, NULL, 10) : USER_UNKNOWN;
 }
 
 /* Returns the owner of the outermost namespace below ours around ns; closes ns. */

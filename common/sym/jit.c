@@ -45,18 +45,11 @@ static unsigned long long ns_of(const struct timespec *t)
 /* Return true if this is one of the process's users: what it wrote before setuid() counts. */
 static bool is_user(int pid, uid_t uid)
 {
-	unsigned real = 0, effective = 0, saved = 0;
-	char name[32], line[256];
-	bool found = false;
-	FILE *f;
+	char line[256], *text = proc_status(proc_living(pid), "Uid", line, sizeof(line));
+	unsigned real, effective, saved;
 
-	snprintf(name, sizeof(name), "/proc/%d/status", proc_living(pid));
-	f = fopen(name, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) == 3;
-	if (f)
-		fclose(f);
-	return found && (uid == real || uid == effective || uid == saved);
+	return text && sscanf(text, "%u %u %u", &real, &effective, &saved) == 3 &&
+	       (uid == real || uid == effective || uid == saved);
 }
 
 /* A second name may be a link to another user's file that this user cannot read. */

@@ -147,14 +147,14 @@ cudalaunchtop|launch 23 drvlaunch 13|launch 7|.launches|36|7|^[0-9]+ +(a\(b\)|me
 END
 
 it "so many reports as intervals are asked for, also of nothing"
-for t in cudamemcpysize cudasynclatency cudalaunchtop cudaleak; do
+for t in cudamemcpysize ${LONG:+cudasynclatency cudalaunchtop} cudaleak; do
 	run $t -p $$ -l "$lib/libcudart.so.13" 100ms 2
 	status 0
 	lines 2 '(no copies|no waits|^PID .* KERNEL|nothing held: 0 allocations and 0 frees seen)$'
 done
 
 it "a process that used CUDA before tracing is not complete, also if it has ended by the report"
-for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop; do
+for t in cudaleak cudamemcpysize ${LONG:+cudamallocsnoop cudasynclatency cudalaunchtop}; do
 	program "$bin/mem" malloc 1 64 wait malloc 5 64 copy 7 64 h2d sync 11 launch 3
 	tool $t -jp "$pid"
 	go

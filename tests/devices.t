@@ -282,13 +282,6 @@ on 5 launches 1
 equal "$(jq -s 'map(select(.device == 0) | .launches) | add' "$tmp/out")" 20
 on 3 launches 11 null launches 0
 
-it "… and cudatrace knows, too"
-program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launch 11 ')'
-tool cudatrace -j -e launch -p "$pid"
-go
-stop
-json 7 '.device == 0' 11 '.device == 3' 18 .func
-
 it "… so what it has is known from its first call on"
 program "$bin/mem" malloc 3 64 wait exec '(' malloc 7 64 wait ')'
 tool cudaleak -jC -p "$pid" 1
@@ -583,14 +576,6 @@ for pair in 3:7 2:11; do
 done
 [ "$(jq '[.[] | select(.args.device == 3)] | length' "$tmp/trace.json")" = 1 ] || no "the argument device is not there"
 
-it "cudatrace probes what tells of devices only where it prints them"
-run cudatrace -q --list -e cudaMalloc -c "$bin/mem malloc 1 64"
-lines 2 'cudaSetDevice|cuCtxSetCurrent'
-for quiet in --folded --unchecked --enter-only; do
-	run cudatrace -q --list $quiet -e cudaMalloc -c "$bin/mem malloc 1 64"
-	lines 0 'cudaSetDevice|cuCtxSetCurrent'
-done
-
 it "cudatrace: the device of a thread from before is not known until it sets one"
 program "$bin/mem" setdevice 5 launch 1 wait launch 7 thread '(' launch 13 ')' join setdevice 5 launch 11
 tool cudatrace -j -e launch -p "$pid"
@@ -606,14 +591,6 @@ stop
 lines 11 '> cudaLaunchKernel'
 lines 11 '< cudaLaunchKernel'
 says 'left out 7 calls whose device is not known'
-
-it "cudatrace: what is not known, or only chosen, is no second device"
-program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
-tool cudatrace -e launch,cudaSetDevice -p "$pid"
-go
-stop
-lines 0 DEVICE
-lines 10 cudaLaunchKernel
 
 # asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
 asleep() { [ "$(grep -l "^$pause " "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
@@ -717,3 +694,26 @@ waiting 1 '.func == "cudaMalloc" and .device == 6'
 words="setdevice 6 host 1 64"
 hang 1 cuMemHostAlloc cudamallocsnoop -j
 waiting 1 '.func == "cudaMallocHost" and .device == null'
+
+it "… and cudatrace knows, too"
+program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launch 11 ')'
+tool cudatrace -j -e launch -p "$pid"
+go
+stop
+json 7 '.device == 0' 11 '.device == 3' 18 .func
+
+it "cudatrace probes what tells of devices only where it prints them"
+run cudatrace -q --list -e cudaMalloc -c "$bin/mem malloc 1 64"
+lines 2 'cudaSetDevice|cuCtxSetCurrent'
+for quiet in --folded --unchecked --enter-only; do
+	run cudatrace -q --list $quiet -e cudaMalloc -c "$bin/mem malloc 1 64"
+	lines 0 'cudaSetDevice|cuCtxSetCurrent'
+done
+
+it "cudatrace: what is not known, or only chosen, is no second device"
+program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
+tool cudatrace -e launch,cudaSetDevice -p "$pid"
+go
+stop
+lines 0 DEVICE
+lines 10 cudaLaunchKernel

@@ -290,7 +290,7 @@ run cudamallocsnoop --list -c "$bin/mem malloc 23 4096"
 lines 1 '^FILE  '
 lines 0 '^PID  '
 lines 1 'runtime +cudaMalloc '
-for tool in cudaleak "cudalaunchtop 1" cudatrace "cudatrace -S" ${LONG:+cudamallocsnoop "cudamemcpysize 1" cudasynclatency "cudatrace --tree"}; do
+for tool in "cudatrace -S" ${LONG:+cudaleak "cudalaunchtop 1" cudatrace cudamallocsnoop "cudamemcpysize 1" cudasynclatency "cudatrace --tree"}; do
 	# shellcheck disable=SC2086 # with its options
 	run $tool --list -jc "$bin/mem malloc 23 4096 copy 5 64 h2d launch 3 sync 2"
 	json 0 'has("offset") | not'
@@ -321,16 +321,6 @@ for signal in INT KILL; do
 	[ "$took" -lt 1000 ] || no "SIG$signal: $took ms"
 done
 exec 3>&-
-
-it "a tool has no program open that it only tried"
-program "$bin/mem" malloc 1 64 wait
-for kind in multi perf; do
-	tool cudatrace --attach $kind -e cudaMalloc -p "$pid"
-	find "/proc/$tracer/fd" -lname '*bpf-prog*' | wc -l >"$tmp/$kind"
-	stop
-done
-exec 3>&-
-equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"
 
 own storm
 for kind in session ${LONG:+multi perf}; do
@@ -427,7 +417,7 @@ for kind in session ${LONG:+multi}; do
 done
 
 it "... where every process is traced"
-for t in cudaleak cudatrace; do
+for t in cudaleak ${LONG:+cudatrace}; do
 	own storm
 	program "$own" threads 1 0	# so that the tool knows the library
 	tool $t -j
@@ -443,7 +433,7 @@ done
 
 for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: a process that gets the number of that of -p is not traced"
-	for t in cudatrace cudaleak; do
+	for t in cudatrace ${LONG:+cudaleak}; do
 		program "$bin/mem" wait malloc 7 100
 		tool $t --attach "$kind" -jp "$pid"
 		"$bin/storm" heir "$pid" 31 >"$tmp/heir" & heir=$!
@@ -454,3 +444,15 @@ for kind in $kinds ${LONG:+perf}; do
 		[ $t = cudaleak ] && json 1 '.type == "held" and .count == 7' || json 7 '.func == "cudaMalloc"'
 	done
 done
+
+long || leave
+
+it "a tool has no program open that it only tried"
+program "$bin/mem" malloc 1 64 wait
+for kind in multi perf; do
+	tool cudatrace --attach $kind -e cudaMalloc -p "$pid"
+	find "/proc/$tracer/fd" -lname '*bpf-prog*' | wc -l >"$tmp/$kind"
+	stop
+done
+exec 3>&-
+equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"

@@ -58,7 +58,7 @@ users    = $(filter $(TOOLS),$(sort $(foreach f,$(shell grep -lE '^.include "($(
 	$(basename $(word 2,$(subst /, ,$f))))))
 # with a live screen; with --pprof; that read fat binaries; that put probes into kernels; that take GPU time from CUPTI
 LIVE    := $(call users,session/live\.h)
-PPROF   := $(call users,pprof/profile\.h|session/groups\.h)
+PPROF   := $(call users,pprof/profile\.h|session/(groups|call_lines)\.h)
 FATBIN  := $(call users,ptx/fatbin\.h)
 PROBERS := $(call users,gpuprobe/.*)
 TIMERS  := $(call users,gputime/.*)

@@ -148,7 +148,7 @@ nfile == 3 && !/^(#|[ \t]*$)/ {
 	ncolumns++
 	col[ncolumns, "member"] = (a[2] ~ /record/ ? "args." : "") role
 	for (i = 3; i <= 6; i++) col[ncolumns, fields[i - 1]] = a[i]
-	col[ncolumns, "text"] = a[n]
+	col[ncolumns, "text"] = a[8]
 }
 
 nfile < 4 { next }

@@ -5,17 +5,14 @@
 #include "cli/row.h"
 #include "model/account.h"
 #include "model/captures.h"
-#include "inflight/inflight.h"
 #include "model/memory.h"
-#include "model/stack_sums.h"
 #include "nvml/nvml.h"
-#include "pprof/profile.h"
+#include "session/call_lines.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/account_view.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "inflight/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
@@ -75,18 +72,15 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, allocs, frees, times, folded, tensors, account;
-	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
+	struct call_lines lines;	/* stacks: an option of call stacks was given; after check(): they are taken */
+	bool allocs, frees, tensors, account;
 	bool prints_stacks;
 	unsigned classes;	/* of functions */
-	long min, slower;	/* bytes; ns */
+	long min;		/* bytes */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
 	struct nvml nvml;	/* with account */
 	struct captures captures;
-	struct stack_sums sums;	/* with --folded: calls */
-	struct profile profile;
-	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
 	struct devices_seen devices;	/* several: with a column */
 	struct session session;
@@ -136,7 +130,7 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
-	if ((s->failed && !r->ret) || (s->slower && (r->latency == OUT_NONE || r->latency < (unsigned long)s->slower)))
+	if ((s->lines.failed && !r->ret) || (s->lines.slower && (r->latency == OUT_NONE || r->latency < (unsigned long)s->lines.slower)))
 		return false;
 	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
@@ -153,12 +147,13 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
-static void add_to_profile(struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
+static bool folded(struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
 {
 	const bool allocated = fn->class == CUDA_ALLOC && !r->ret && r->size != OUT_NONE;
 
-	profile_add(&s->profile, r->pid, r->comm, r->stack, fn->name, r->device, (unsigned long long[PROFILE_VALUES]){
-		1, r->latency != OUT_NONE ? r->latency : 0, allocated ? r->size : 0,
+	return call_lines_folded(&s->lines, &(struct call_line){
+		.pid = r->pid, .device = r->device, .comm = r->comm, .func = fn->name, .stack = r->stack,
+		.values = { 1, r->latency != OUT_NONE ? r->latency : 0, allocated ? r->size : 0 },
 	});
 }
 
@@ -178,11 +173,8 @@ static void show(struct snoop *s, const struct memory_event *e, const struct mem
 		return;
 	s->printed++;
 	r.stack = stack ?: stack_of(s, e);
-	add_to_profile(s, fn, &r);
-	if (s->folded) {
-		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
+	if (folded(s, fn, &r))
 		return;
-	}
 	r.complete = process_is_complete(&s->session.processes, r.pid);
 	r.container = process_container(&s->session.processes, r.pid);
 	r.captured = e->captured;
@@ -239,14 +231,13 @@ static void check(void *ctx)
 
 	if (s->allocs && s->frees)
 		usage_error("--allocs and --frees are mutually exclusive");
-	if (s->folded && s->times)
-		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
-	if (s->folded && s->account)
+	call_lines_check(&s->lines);
+	if (s->lines.folded && s->account)
 		usage_error("--folded prints no calls; it cannot be combined with --account");
 	s->session.needs_kernel = s->tensors || s->account;
 	s->classes = MEMORY_CLASSES | CUDA_CAPTURES | (s->account ? ACCOUNT_CLASSES : 0);
-	s->prints_stacks = s->stacks;
-	s->stacks |= s->account;
+	s->prints_stacks = s->lines.stacks;
+	s->lines.stacks |= s->account;
 }
 
 static void *open_skel(void *ctx)
@@ -254,7 +245,7 @@ static void *open_skel(void *ctx)
 	struct snoop *s = ctx;
 
 	process_on_end(&s->session.processes, on_end, s);
-	columns_of_calls(s->fields, all_fields, s->times, s->prints_stacks);
+	columns_of_calls(s->fields, all_fields, s->lines.times, s->prints_stacks);
 	s->memory.table = s->account ? &s->session.processes : NULL;
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
@@ -262,13 +253,13 @@ static void *open_skel(void *ctx)
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
-	s->skel->rodata->memory_stacks = s->stacks;
+	s->skel->rodata->memory_stacks = s->lines.stacks;
 	s->skel->rodata->memory_stacks_all = s->prints_stacks;
 	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors || (s->account && !s->session.inject);
 	s->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
-	s->skel->rodata->memory_failed_only = s->failed && !s->account;
+	s->skel->rodata->memory_failed_only = s->lines.failed && !s->account;
 	s->skel->rodata->memory_min = s->account ? 0 : s->min;
 	return s->skel;
 }
@@ -286,23 +277,9 @@ static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->prints_stacks);
-	s->inflight.devices = &s->devices;
-	s->inflight.memory = &s->memory;
-	inflight_start(&s->inflight);
-}
-
-static int stop(void *ctx, int sig)
-{
-	struct snoop *s = ctx;
-
-	if (s->folded) {
-		folded_sums(&s->sums);
-		return sig;
-	}
-	inflight_collect(&s->inflight);
-	inflight_view(&s->inflight);
-	return sig;
+	CALL_LINES_START(&s->lines, s->skel, s->prints_stacks);
+	s->lines.inflight.devices = &s->devices;
+	s->lines.inflight.memory = &s->memory;
 }
 
 static int finish(void *ctx, int status)
@@ -313,45 +290,38 @@ static int finish(void *ctx, int status)
 		session_check_usdt(&s->session);
 	if (s->account)
 		nvml_close(&s->nvml);
-	inflight_free(&s->inflight);
-	return status;
+	return call_lines_close(&s->lines, status);
 }
 
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
-		.profile = PROFILE_INIT(&called, &snoop.session.processes),
+		.lines = CALL_LINES_INIT(&snoop.session, &called), .memory = MEMORY_INIT, .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),
-		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_LINES_FAILED(&snoop.lines),
 		OPT_DEVICE(&snoop.session),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
-		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_LINES_SLOWER(&snoop.lines),
 		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),
 		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),
 		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
-		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
-		OPT_STACKS(&snoop.session),
+		OPT_LINES_STACKS(&snoop.lines),
 		OPT_FLAG(0, "tensors", &snoop.tensors, "also print allocations and frees of PyTorch's allocator"),
 		OPT_FLAG(0, "account", &snoop.account, "when memory runs out, show which libraries hold how much"),
-		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
-		OPT_PPROF(&snoop.profile),
+		OPT_LINES_FOLDED(&snoop.lines, "calls"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
+		.usage = &usage, .opts = opts, TOOL_CALL_LINES(&snoop.lines), .events = &snoop.events, .fields = snoop.fields,
 		.classes = &snoop.classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
-		.start = start, .stop = stop, .close = finish,
+		.start = start, .stop = call_lines_stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);
-	stack_sums_free(&snoop.sums);
 	memory_free(&snoop.memory);
 	return status;
 }

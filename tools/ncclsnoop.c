@@ -6,14 +6,11 @@
 #include "api/nccl.h"
 #include "cli/row.h"
 #include "model/captures.h"
-#include "inflight/inflight.h"
-#include "model/stack_sums.h"
 #include "nccl/communicators.h"
-#include "pprof/profile.h"
+#include "session/call_lines.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 #include "view/columns.h"
-#include "inflight/inflight_view.h"
 #include "view/stack_view.h"
 #include "nccl.skel.h"
 
@@ -91,16 +88,13 @@ struct function_sum {
 };
 
 struct snoop {
+	struct call_lines lines;
 	struct function_sum functions[FUNCTIONS];
 	unsigned nfunctions;
-	bool failed, times, stacks, folded;
-	long min, slower;	/* bytes; ns */
+	long min;		/* bytes */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct communicators communicators;
 	struct captures captures;
-	struct stack_sums sums;	/* with --folded: calls */
-	struct profile profile;
-	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
 	struct devices_seen devices;	/* several: with a column */
 	struct session session;
@@ -158,8 +152,8 @@ static void add_columns(struct snoop *s, const struct snoop_row *r)
 
 static bool wanted(const struct snoop *s, const struct snoop_row *r, const struct nccl_event *e)
 {
-	if (!r->operations || (s->failed && !nccl_event_failed(e)) ||
-	    (s->slower && r->latency < (unsigned long)s->slower))
+	if (!r->operations || (s->lines.failed && !nccl_event_failed(e)) ||
+	    (s->lines.slower && r->latency < (unsigned long)s->lines.slower))
 		return false;
 	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
@@ -203,12 +197,10 @@ static void show(struct snoop *s, const struct communicator *c, const struct com
 		return;
 	s->printed++;
 	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
-	profile_add(&s->profile, r.pid, r.comm, r.stack, fn->name, r.device,
-		    (unsigned long long[PROFILE_VALUES]){ calls->n, calls->n * r.latency });
-	if (s->folded) {
-		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, calls->n);
+	if (call_lines_folded(&s->lines, &(struct call_line){
+		.pid = r.pid, .device = r.device, .comm = r.comm, .func = fn->name, .stack = r.stack,
+		.values = { calls->n, calls->n * r.latency } }))
 		return;
-	}
 	r.container = process_container(&s->session.processes, r.pid);
 	r.result = result_of(calls, &texts);
 	add_columns(s, &r);
@@ -287,27 +279,19 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static void check(void *ctx)
-{
-	const struct snoop *s = ctx;
-
-	if (s->folded && s->times)
-		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
-}
-
 static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
 	process_on_end(&s->session.processes, on_end, s);
-	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	columns_of_calls(s->fields, all_fields, s->lines.times, s->lines.stacks);
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
 		columns_show(s->fields, "device", "DEVICE");
 	s->skel = nccl_bpf__open();
 	if (!s->skel)
 		return NULL;
-	s->skel->rodata->nccl_stacks = s->stacks;
+	s->skel->rodata->nccl_stacks = s->lines.stacks;
 	s->session.probes.return_classes = NCCL_RETURN_CLASSES;
 	return s->skel;
 }
@@ -325,22 +309,8 @@ static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
-	s->inflight.devices = &s->devices;
-	inflight_start(&s->inflight);
-}
-
-static int stop(void *ctx, int sig)
-{
-	struct snoop *s = ctx;
-
-	if (s->folded) {
-		folded_sums(&s->sums);
-		return sig;
-	}
-	inflight_collect(&s->inflight);
-	inflight_view(&s->inflight);
-	return sig;
+	CALL_LINES_START(&s->lines, s->skel, s->lines.stacks);
+	s->lines.inflight.devices = &s->devices;
 }
 
 static int finish(void *ctx, int status)
@@ -348,42 +318,35 @@ static int finish(void *ctx, int status)
 	struct snoop *s = ctx;
 
 	communicators_warn(&s->communicators);
-	inflight_free(&s->inflight);
-	return status;
+	return call_lines_close(&s->lines, status);
 }
 
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
-		.profile = PROFILE_INIT(&called, &snoop.session.processes),
+		.lines = CALL_LINES_INIT(&snoop.session, &called), .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = NCCL_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),
-		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_LINES_FAILED(&snoop.lines),
 		OPT_DEVICE(&snoop.session),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only operations on at least SIZE"),
-		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_LINES_SLOWER(&snoop.lines),
 		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
-		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
-		OPT_STACKS(&snoop.session),
-		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
-		OPT_PPROF(&snoop.profile),
+		OPT_LINES_STACKS(&snoop.lines),
+		OPT_LINES_FOLDED(&snoop.lines, "calls"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
-		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
-		.start = start, .stop = stop, .close = finish,
+		.usage = &usage, .opts = opts, TOOL_CALL_LINES(&snoop.lines), .events = &snoop.events, .fields = snoop.fields,
+		.classes = &classes, .devices = true, .ctx = &snoop, .check = call_lines_check, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = call_lines_stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);
-	stack_sums_free(&snoop.sums);
 	communicators_free(&snoop.communicators);
 	return status;
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
-#include "generated/calls.h"
-#include "inflight/inflight.h"
-#include "model/stack_sums.h"
 #include "api/cuda_fn.h"
+#include "bpf/process_progs.h"
 #include "cli/row.h"
+#include "generated/calls.h"
+#include "session/call_lines.h"
+#include "session/tool.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "inflight/inflight_view.h"
-#include "bpf/process_progs.h"
-#include "pprof/profile.h"
-#include "session/tool.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
@@ -48,14 +45,10 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, times, stacks, folded;
-@bytes|	long slower, min;
-@!bytes|	long slower;
+	struct call_lines lines;
+@bytes|	long min;		/* bytes */
 @usdt|	bool usdt;
-	struct stack_sums sums;	/* with --folded: ns */
-	struct profile profile;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -63,10 +56,8 @@ struct snoop {
 
 static void show(struct snoop *s, const struct call_row *r)
 {
-	profile_add(&s->profile, r->pid, r->comm, r->stack, r->func, 0, (unsigned long long[PROFILE_VALUES]){ r->latency, 1 });
-	if (s->folded)
-		stack_sums_add(&s->sums, r->pid, r->comm, r->stack, r->func, r->latency);
-	else
+	if (!call_lines_folded(&s->lines, &(struct call_line){
+		.pid = r->pid, .comm = r->comm, .func = r->func, .stack = r->stack, .values = { r->latency, 1 } }))
 		out_row(s->fields, r);
 }
 
@@ -81,28 +72,20 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static void check(void *ctx)
-{
-	const struct snoop *s = ctx;
-
-	if (s->folded && s->times)
-		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
-}
-
 static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	columns_of_calls(s->fields, all_fields, s->lines.times, s->lines.stacks);
 	s->skel = @NAME@_bpf__open();
 	if (!s->skel)
 		return NULL;
-	s->skel->rodata->calls_stacks = s->stacks;
-	s->skel->rodata->calls_failed_only = s->failed;
-	s->skel->rodata->calls_slower = s->slower;
+	s->skel->rodata->calls_stacks = s->lines.stacks;
+	s->skel->rodata->calls_failed_only = s->lines.failed;
+	s->skel->rodata->calls_slower = s->lines.slower;
 @usdt|	s->session.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
-	process_progs_prepare(s->skel->obj, s->stacks);
+	process_progs_prepare(s->skel->obj, s->lines.stacks);
 	return s->skel;
 }
 
@@ -110,61 +93,40 @@ static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
-	inflight_start(&s->inflight);
+	CALL_LINES_START(&s->lines, s->skel, s->lines.stacks);
 }
 
-static int stop(void *ctx, int sig)
-{
-	struct snoop *s = ctx;
-
-	if (s->folded) {
-		folded_sums(&s->sums);
-		return sig;
-	}
-	inflight_collect(&s->inflight);
-	inflight_view(&s->inflight);
-	return sig;
-}
-
-static int finish(void *ctx, int status)
-{
-	struct snoop *s = ctx;
-
-	inflight_free(&s->inflight);
+@usdt|static int finish(void *ctx, int status)
+@usdt|{
+@usdt|	struct snoop *s = ctx;
+@usdt|
 @usdt|	session_check_usdt(&s->session);
-	return status;
-}
-
+@usdt|	return call_lines_close(&s->lines, status);
+@usdt|}
+@usdt|
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.sums = STACK_SUMS_INIT(&snoop.session.processes), .profile = PROFILE_INIT(&called, &snoop.session.processes),
-		.session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.lines = CALL_LINES_INIT(&snoop.session, &called), .session = SESSION_INIT,
+		.events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = @MASK@;
-	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),
-		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
-		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_LINES_FAILED(&snoop.lines),
+		OPT_LINES_SLOWER(&snoop.lines),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 @usdt|		OPT_FLAG(0, "usdt", &snoop.usdt, "print what libraries above CUDA do, by their USDT probes, too"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
-		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
-		OPT_STACKS(&snoop.session),
-		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
-		OPT_PPROF(&snoop.profile),
+		OPT_LINES_STACKS(&snoop.lines),
+		OPT_LINES_FOLDED(&snoop.lines, "nanoseconds"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .profile = &snoop.profile, .fields = snoop.fields,
-		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel,
-		.start = start, .stop = stop, .close = finish,
+		.usage = &usage, .opts = opts, TOOL_CALL_LINES(&snoop.lines), .events = &snoop.events, .fields = snoop.fields,
+		.classes = &classes, .ctx = &snoop, .check = call_lines_check, .open = open_skel, .start = start,
+@usdt|		.stop = call_lines_stop, .close = finish,
+@!usdt|		.stop = call_lines_stop, .close = call_lines_close,
 	};
 
-	status = tool_run(&tool, argc, argv);
-	stack_sums_free(&snoop.sums);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

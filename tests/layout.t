@@ -132,7 +132,7 @@ users() {
 		s|^inject/([^/ .]*)\.programs\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
-it "nothing in common serves one tool only, and common/generated nothing but the templates"
+it "nothing in common serves one tool only"
 # shellcheck disable=SC2046 # words
 symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 	grep -v '^common/elf/eu_search\.c ' >"$tmp/defined"	# it serves elfutils' archives
@@ -141,7 +141,7 @@ symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 	# shellcheck disable=SC2046 # words
 	symbols $(objects tools/*.c tools/*/*.c agent/gpuprobe/*.c agent/gputime/*.c) $(ls "$O"/inject/*.programs.o 2>/dev/null) \
 		$(for c in agent/inject/*.c agent/resident/*.c agent/bpf/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
-	# the templates together are one user, which needs what they name
+	# the templates together are one tool, which needs what they name
 	grep -ohE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/^/templates U /' | sort -u
 } >"$tmp/used"
 awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3; files[$1]; next }
@@ -158,7 +158,7 @@ awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3;
 	$2 == "U" { mark($1, $3) }
 	END {
 		for (f in files)
-			if (f ~ /^common\/generated\// ? last[f] != "templates" || users[f] > 1 : users[f] < 2)
+			if (users[f] < 2)
 				print f ": " (users[f] ? last[f] : "nobody")
 	}' \
 	"$tmp/defined" "$tmp/used" | sort >"$tmp/out"

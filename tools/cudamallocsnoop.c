@@ -35,12 +35,11 @@ static const struct profile_kind called = {
 };
 
 struct snoop_row {
-	unsigned long long time, size, ptr, latency, stream;
-	int pid, tid, ret;
+	struct call call;
+	unsigned long long size, ptr, stream;
 	unsigned int device;
-	const char *comm, *container, *layer, *func, *op, *memory, *result, *error;
+	const char *container, *op, *memory, *result;
 	bool complete, captured;
-	const struct stack *stack;
 };
 
 OUT_WORD(row_type, "call");
@@ -48,13 +47,10 @@ OUT_WORD(row_type, "call");
 #define AT(f) offsetof(struct snoop_row, f)
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call */
-	{ "time", "TIME", -12, OUT_TIME, AT(time) },
-	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	CALL_BEGIN_FIELDS,
 	{ "container", NULL, -12, OUT_STR, AT(container) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver; usdt: of --tensors */
-	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
+	{ "layer", NULL, 0, OUT_STR, AT(call.layer) },	/* runtime or driver; usdt: of --tensors */
+	{ "func", "FUNCTION", -22, OUT_STR, AT(call.func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },	/* alloc or free */
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },	/* device, managed, host, array, pool, vmm, ipc or tensor */
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
@@ -62,12 +58,10 @@ static const struct field all_fields[] = {
 	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },	/* requested; of a free: of its allocation */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory of a free may be unknown */
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },	/* address or handle */
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(call.latency) },	/* of the call */
 	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
-	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
-	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "ret", NULL, 0, OUT_INT, AT(call.ret) },	/* result; 0: success */
+	CALL_END_FIELDS,
 	{ 0 }
 };
 
@@ -94,13 +88,9 @@ static struct snoop_row snoop_row(const struct memory_event *e, const struct mem
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 
 	return (struct snoop_row){
-		.time = e->time, .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE,
-		/* a USDT event has no duration */
-		.latency = fn->lib == CUDA_USDT ? OUT_NONE : e->time - e->start,
-		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
-		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
+		.call = CALL_OF(e, fn), .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE,
+		.stream = stream_of(fn, e->stream), .device = did->device,
 		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
-		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 	};
 }
 
@@ -130,7 +120,7 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
-	if ((s->lines.failed && !r->ret) || (s->lines.slower && (r->latency == OUT_NONE || r->latency < (unsigned long)s->lines.slower)))
+	if ((s->lines.failed && !r->call.ret) || (s->lines.slower && (r->call.latency == OUT_NONE || r->call.latency < (unsigned long)s->lines.slower)))
 		return false;
 	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
@@ -149,11 +139,10 @@ static bool tick(void *ctx)
 
 static bool folded(struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
 {
-	const bool allocated = fn->class == CUDA_ALLOC && !r->ret && r->size != OUT_NONE;
+	const bool allocated = fn->class == CUDA_ALLOC && !r->call.ret && r->size != OUT_NONE;
 
-	return call_lines_folded(&s->lines, &(struct call_line){
-		.pid = r->pid, .device = r->device, .comm = r->comm, .func = fn->name, .stack = r->stack,
-		.values = { 1, r->latency != OUT_NONE ? r->latency : 0, allocated ? r->size : 0 },
+	return call_lines_folded(&s->lines, &r->call, r->device, (unsigned long long[PROFILE_VALUES]){
+		1, r->call.latency != OUT_NONE ? r->call.latency : 0, allocated ? r->size : 0,
 	});
 }
 
@@ -172,11 +161,11 @@ static void show(struct snoop *s, const struct memory_event *e, const struct mem
 	if (!wanted(s, fn, &r) || is_done(s))
 		return;
 	s->printed++;
-	r.stack = stack ?: stack_of(s, e);
+	r.call.stack = stack ?: stack_of(s, e);
 	if (folded(s, fn, &r))
 		return;
-	r.complete = process_is_complete(&s->session.processes, r.pid);
-	r.container = process_container(&s->session.processes, r.pid);
+	r.complete = process_is_complete(&s->session.processes, r.call.pid);
+	r.container = process_container(&s->session.processes, r.call.pid);
 	r.captured = e->captured;
 	r.result = e->captured ? "captured" : cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);

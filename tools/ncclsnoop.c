@@ -30,13 +30,12 @@ static const struct usage usage = {
 static const struct profile_kind called = { .values = { { "calls", "count" }, { "time", "nanoseconds" } } };
 
 struct snoop_row {
-	unsigned long long time, number, operations, count, size, latency, stream, handle, hash;
+	struct call call;
+	unsigned long long number, operations, count, size, stream, handle, hash;
 	unsigned long long rank, nranks, root, peer;
-	int pid, tid, ret;
 	unsigned int device;
-	const char *comm, *container, *ranks, *func, *type, *op, *other, *result, *error;
+	const char *container, *ranks, *type, *op, *other, *result;
 	bool complete, captured, replayed, grouped;
-	const struct stack *stack;
 };
 
 OUT_WORD(row_type, "nccl");
@@ -44,10 +43,7 @@ OUT_WORD(row_type, "nccl");
 #define AT(f) offsetof(struct snoop_row, f)
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call of NCCL */
-	{ "time", "TIME", -12, OUT_TIME, AT(time) },
-	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	CALL_BEGIN_FIELDS,
 	{ "container", NULL, -12, OUT_STR, AT(container) },
 	{ "communicator", "COMMUNICATOR", -18, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
 	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t; null if there is none */
@@ -56,7 +52,7 @@ static const struct field all_fields[] = {
 	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
 	{ "number", "NUMBER", 7, OUT_UINT, AT(number) },	/* of operations of the communicator by the process so far, with this one */
 	{ "operations", NULL, 0, OUT_UINT, AT(operations) },	/* in the object */
-	{ "func", "FUNCTION", -18, OUT_STR, AT(func) },
+	{ "func", "FUNCTION", -18, OUT_STR, AT(call.func) },
 	{ "count", "COUNT", 10, OUT_UINT, AT(count) },	/* of values; null if none, or several */
 	{ "data_type", "TYPE", -6, OUT_STR, AT(type) },	/* i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, f8e4m3 or f8e5m2 */
 	{ "operator", "OP", -6, OUT_STR, AT(op) },	/* sum, prod, max, min, avg or custom */
@@ -67,14 +63,12 @@ static const struct field all_fields[] = {
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the stream; null if unknown */
 	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the operation */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call, or of the launch of the graph: the operation itself may last longer */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(call.latency) },	/* of the call, or of the launch of the graph: the operation itself may last longer */
 	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
 	{ "replayed", NULL, 0, OUT_BOOL, AT(replayed) },	/* the launch of a CUDA graph that has captured the call has begun the operation */
 	{ "grouped", NULL, 0, OUT_BOOL, AT(grouped) },	/* the call is in a group, and takes effect at its end */
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success, 7: it goes on */
-	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
-	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "ret", NULL, 0, OUT_INT, AT(call.ret) },	/* result; 0: success, 7: it goes on */
+	CALL_END_FIELDS,
 	{ 0 }
 };
 
@@ -118,20 +112,19 @@ static struct snoop_row snoop_row(const struct comm_calls *calls, const struct c
 	snprintf(t->other, sizeof(t->other), "%d", e->other);
 	snprintf(t->result, sizeof(t->result), "replayed, %llu operations", calls->n);
 	return (struct snoop_row){
-		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = calls->bytes,
-		.latency = e->time - e->start, .operations = calls->n,
+		.call = CALL_OF(e, fn), .count = args->count ? e->count : OUT_NONE, .size = calls->bytes,
+		.operations = calls->n,
 		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
 		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
 		.number = operation && c->handle && !e->capture && !nccl_event_failed(e) ? c->total.operations : OUT_NONE,
 		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
 		.root = args->root && e->other >= 0 ? (unsigned)e->other : OUT_NONE,
 		.peer = args->peer && e->other >= 0 ? (unsigned)e->other : OUT_NONE,
-		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
+		.device = e->device,
 		.type = args->dtype ? nccl_type_name(e->type) : NULL,
 		.op = args->redop && e->op != DIFFERENT ? nccl_operator_name(e->op) : NULL,
 		.other = (args->root || args->peer) && (calls->n == 1 || e->other >= 0) ?
 			 t->other : NULL,
-		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 		.complete = c->whole, .captured = e->capture, .replayed = e->replayed, .grouped = e->grouped,
 	};
 }
@@ -153,7 +146,7 @@ static void add_columns(struct snoop *s, const struct snoop_row *r)
 static bool wanted(const struct snoop *s, const struct snoop_row *r, const struct nccl_event *e)
 {
 	if (!r->operations || (s->lines.failed && !nccl_event_failed(e)) ||
-	    (s->lines.slower && r->latency < (unsigned long)s->lines.slower))
+	    (s->lines.slower && r->call.latency < (unsigned long)s->lines.slower))
 		return false;
 	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
@@ -196,12 +189,11 @@ static void show(struct snoop *s, const struct communicator *c, const struct com
 	if (fn->class == CUDA_ASK || !wanted(s, &r, e) || is_done(s))
 		return;
 	s->printed++;
-	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
-	if (call_lines_folded(&s->lines, &(struct call_line){
-		.pid = r.pid, .device = r.device, .comm = r.comm, .func = fn->name, .stack = r.stack,
-		.values = { calls->n, calls->n * r.latency } }))
+	r.call.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+	if (call_lines_folded(&s->lines, &r.call, r.device,
+			      (unsigned long long[PROFILE_VALUES]){ calls->n, calls->n * r.call.latency }))
 		return;
-	r.container = process_container(&s->session.processes, r.pid);
+	r.container = process_container(&s->session.processes, r.call.pid);
 	r.result = result_of(calls, &texts);
 	add_columns(s, &r);
 	out_row(s->fields, &r);

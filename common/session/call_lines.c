@@ -25,11 +25,11 @@ int call_lines_stop(void *ctx, int sig)
 	return sig;
 }
 
-bool call_lines_folded(struct call_lines *l, const struct call_line *call)
+bool call_lines_folded(struct call_lines *l, const struct call *call, unsigned int device, const unsigned long long *values)
 {
-	profile_add(&l->profile, call->pid, call->comm, call->stack, call->func, call->device, call->values);
+	profile_add(&l->profile, call->pid, call->comm, call->stack, call->func, device, values);
 	if (l->folded)
-		stack_sums_add(&l->sums, call->pid, call->comm, call->stack, call->func, call->values[0]);
+		stack_sums_add(&l->sums, call->pid, call->comm, call->stack, call->func, values[0]);
 	return l->folded;
 }
 

@@ -4,6 +4,7 @@
 #define SESSION_CALL_LINES_H
 #include <stdbool.h>
 #include "inflight/inflight.h"
+#include "model/calls.h"
 #include "model/stack_sums.h"
 #include "pprof/profile.h"
 #include "session/session.h"
@@ -53,15 +54,8 @@ void call_lines_check(void *ctx);
 int call_lines_stop(void *ctx, int sig);
 int call_lines_close(void *ctx, int status);
 
-struct call_line {
-	int pid;
-	unsigned int device;		/* as in abi/device.h */
-	const char *comm, *func;
-	const struct stack *stack;
-	unsigned long long values[PROFILE_VALUES];	/* of the profile; the first is that of --folded, too */
-};
-
-/* Adds a call to the profile and, with --folded, to the sums: then returns true, because its line is not printed. */
-bool call_lines_folded(struct call_lines *l, const struct call_line *call);
+/* Adds a call to the profile and, with --folded, the first of its values[PROFILE_VALUES] to the sums: then returns true,
+ * because its line is not printed.  device: as in abi/device.h. */
+bool call_lines_folded(struct call_lines *l, const struct call *call, unsigned int device, const unsigned long long *values);
 
 #endif

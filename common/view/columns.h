@@ -28,6 +28,17 @@ struct devices_seen {
 extern const struct field_type field_stream;
 #define OUT_STREAM (&field_stream)
 
+/* Fields of a row that has a struct call (model/calls.h) as its member "call", and the text "result". */
+#define CALL_BEGIN_FIELDS								\
+	{ "time", "TIME", -12, OUT_TIME, AT(call.time) },				\
+	{ "pid", "PID", -7, OUT_INT, AT(call.pid) },				\
+	{ "tid", NULL, 0, OUT_INT, AT(call.tid) },				\
+	{ "comm", "COMM", -15, OUT_STR, AT(call.comm) }
+#define CALL_END_FIELDS									\
+	{ "error", NULL, 0, OUT_STR, AT(call.error) },	/* its name; null if none or unknown */ \
+	{ NULL, "RESULT", -1, OUT_STR, AT(result) },				\
+	{ "stack", NULL, 0, OUT_STACK, AT(call.stack) }
+
 /* Copies a table of fields, including the terminator.  Without times the field "time" has no text
  * column; without stacks the field "stack" is left out. */
 void columns_of_calls(struct field *to, const struct field *from, bool times, bool stacks);

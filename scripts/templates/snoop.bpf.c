@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "newtool/calls.bpf.h"
+#include "lib/calls.bpf.h"

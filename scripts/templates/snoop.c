@@ -3,7 +3,6 @@
 #include "api/cuda_fn.h"
 #include "bpf/process_progs.h"
 #include "cli/row.h"
-#include "generated/calls.h"
 #include "session/call_lines.h"
 #include "session/tool.h"
 #include "view/columns.h"
@@ -29,18 +28,13 @@ OUT_WORD(row_type, "call");
 #define AT(f) offsetof(struct call_row, f)
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call */
-	{ "time", "TIME", -12, OUT_TIME, AT(time) },
-	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime, driver or usdt */
-	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
+	CALL_BEGIN_FIELDS,
+	{ "layer", NULL, 0, OUT_STR, AT(call.layer) },	/* runtime, driver or usdt */
+	{ "func", "FUNCTION", -22, OUT_STR, AT(call.func) },
 @columns|	{ "@KEY@", "@HEAD@", @WIDTH@, @TYPE@, AT(@MEMBER@) },	/* @TEXT@ */
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
-	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
-	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(call.latency) },	/* of the call */
+	{ "ret", NULL, 0, OUT_INT, AT(call.ret) },	/* result; 0: success */
+	CALL_END_FIELDS,
 	{ 0 }
 };
 
@@ -56,8 +50,7 @@ struct snoop {
 
 static void show(struct snoop *s, const struct call_row *r)
 {
-	if (!call_lines_folded(&s->lines, &(struct call_line){
-		.pid = r->pid, .comm = r->comm, .func = r->func, .stack = r->stack, .values = { r->latency, 1 } }))
+	if (!call_lines_folded(&s->lines, &r->call, 0, (unsigned long long[PROFILE_VALUES]){ r->call.latency, 1 }))
 		out_row(s->fields, r);
 }
 

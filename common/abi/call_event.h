@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Only for tools written by scripts/new-tool: the record that bpf/newtool/calls.bpf.h sends for a call of any class. */
-#ifndef GENERATED_CALL_EVENT_H
-#define GENERATED_CALL_EVENT_H
+/* The record that bpf/lib/calls.bpf.h sends for a call of any class. */
+#ifndef ABI_CALL_EVENT_H
+#define ABI_CALL_EVENT_H
 #include "abi/record.h"
 #include "cuda_roles.def"	/* CALL_ARGS */
 

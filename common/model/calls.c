@@ -4,9 +4,21 @@
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
 #include "base/util.h"
-#include "generated/calls.h"
+#include "model/calls.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
+
+struct call call_of(const struct cuda_fn *fn, const struct call *call)
+{
+	struct call c = *call;
+
+	c.layer = cuda_lib_name(fn->lib);
+	c.func = fn->name;
+	c.error = c.ret ? cuda_err_name(fn->lib, c.ret) : NULL;
+	if (fn->lib == CUDA_USDT)	/* a probe says what is done, and is no call */
+		c.latency = NO_VALUE;
+	return c;
+}
 
 /* The first argument of some functions points to where they store the result. */
 static unsigned long long value(const struct call_event *e, const struct cuda_args *a, int pos,
@@ -60,15 +72,11 @@ bool call_row(struct call_row *r, const void *record, size_t size, struct syms *
 		return false;
 	fn = &cuda_fns[e->head.kind];
 	*r = (struct call_row){
-		/* a USDT probe says what is done, and is no call */
-		.time = e->time, .latency = fn->lib == CUDA_USDT ? NO_VALUE : e->time - e->start,
-		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
-		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = r->text.comm,
-		.layer = cuda_lib_name(fn->lib), .func = fn->name,
+		.call = CALL_OF(e, fn), .bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
 		.direction = cuda_direction_name(e->direction),
-		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(syms, e->head.pid, stack, e->head.frames),
 	};
+	r->call.comm = r->text.comm;
+	r->call.stack = stack_get(syms, e->head.pid, stack, e->head.frames);
 	texts(r, e, (const char *)(stack + e->head.frames), helpers);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Only for tools written by scripts/new-tool --as snoop: probes of functions of any class, which send a record at each
+/* Probes of functions of any class, which send a record at each
  * return, with the arguments that have a role in cuda_api.tbl. */
-#ifndef NEWTOOL_CALLS_BPF_H
-#define NEWTOOL_CALLS_BPF_H
+#ifndef LIB_CALLS_BPF_H
+#define LIB_CALLS_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
-#include "generated/call_event.h"
+#include "abi/call_event.h"
 #include "abi/stack_frames.h"
 
 /* More than the bytes of any call stack; a power of two, as the verifier can track that bound. */

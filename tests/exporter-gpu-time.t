@@ -116,8 +116,10 @@ is none 'gpu_seconds' "$tmp/seen"
 equal "$(grep -c 'no GPU time' "$tmp/err")" 1
 
 it "a program that begins later is measured from its first second on"
-runs "$bin/mem" wait freenull 1 sleep 1000 launch 1009 wait
+runs "$bin/mem" wait freenull 1 wait launch 1009 wait
 textfile
+echo >&3
+until_true eval '[ "$(state)" = 2 ]'
 echo >&3
 until_true has 0.001009000 '^cuda_kernel_gpu_seconds_total'
 go

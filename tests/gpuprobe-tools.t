@@ -276,7 +276,11 @@ rows
 json 1 '.type == "site" and .count == 188'
 
 it "an interval shows what was measured so far"
-run cudamemtime -jc "sh $tmp/slow & sleep 1; kill \$!" 0.2 2
+rm -f "$tmp/ended"
+# shellcheck disable=SC2016 # eval's
+{ until_true eval '[ "$(grep -c "\"count\":188" "$tmp/out")" = 2 ]'; : >"$tmp/ended"; } &
+run cudamemtime -jc "sh $tmp/slow & until [ -e $tmp/ended ]; do sleep .1; done; kill \$!" 0.2 2
+wait $!
 rows
 json 2 '.type == "site" and .count == 188'
 
@@ -330,8 +334,7 @@ it "a signal goes to all processes that are connected"
 # shellcheck disable=SC2016 # for the shell that runs it
 echo 'echo $$ >>$1; exec sh $2' >"$tmp/noted"
 cudamemtime -qc "for i in 1 2; do setsid sh $tmp/noted $tmp/pids $tmp/long & done; wait" >"$tmp/out" 2>"$tmp/err" & tool=$!
-for _ in $(seq 100); do [ "$(sed -n '$=' "$tmp/pids" 2>/dev/null)" != 2 ] || break; sleep 0.05; done
-sleep 0.5
+until_true eval "[ \$(find /proc/$tool/fd -lname 'socket:*' | wc -l) = 3 ]"	# one of them takes connections
 kill -TERM $tool
 wait $tool
 equal "$(wc -l <"$tmp/pids")" 2

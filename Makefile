@@ -93,7 +93,7 @@ BPF_cudatop      := export
 BPF_cudaexporter := export
 bpf      = $(or $(BPF_$(1)),$(1))
 # what `make check` runs; `make check-all` adds tests/long and tests/clients
-# the longest first, as far as their lines tell, so that the last does not go on without the others
+# longest test file first, to balance the jobs
 TESTS   := $(shell wc -l tests/*.t | sort -rn | sed -n 's/.* tests/tests/p')
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 

@@ -92,7 +92,7 @@ static __always_inline __u64 program_of(struct thread *t, __u32 pid)
 	return process_known(t, pid, &first) ? t->program : 0;
 }
 
-/* What is launched, with which shape, and how many times; sets func and kind of key. */
+/* Reads the kernel, shape and number of a launch; sets func and kind of key. */
 static __always_inline __u64 launch_arguments(const struct call *call, const struct cuda_args *row,
 					      bool driver, struct launch_key *key, struct shape *s)
 {
@@ -453,7 +453,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	return launch_enter(ctx, t, row, id, driver);
 }
 
-/* What the thread did before comes before the call's records. */
+/* Accounts the thread's host time first: its record precedes the call's. */
 static __always_inline bool entered(struct pt_regs *ctx)
 {
 	struct thread *t = launch_hosts ? thread_known() : NULL;

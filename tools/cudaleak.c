@@ -84,7 +84,7 @@ static bool any_preexisting(const struct leak *l)
 	return p;
 }
 
-/* process: NULL: no call of it was seen.  Of selected devices, NVML's figure would be compared with a part. */
+/* process: NULL: no call of it was seen.  With --device only part of the memory is counted: not comparable with NVML's total. */
 static struct account_report account_now(struct leak *l, int pid, const char *comm, const struct mem_process *process, const char *at)
 {
 	return (struct account_report){

@@ -172,7 +172,7 @@ static void show(struct snoop *s, const struct memory_event *e, const struct mem
 	out_row(s->fields, &r);
 }
 
-/* Of selected devices, NVML's figure would be compared with a part. */
+/* With --device only part of the memory is counted: not comparable with NVML's total. */
 static void show_account(struct snoop *s, const struct memory_event *e, const struct mem_process *process)
 {
 	const struct account_report r = {

@@ -217,7 +217,7 @@ static void choose_columns(struct top *t)
 
 /* ---- Text and JSON */
 
-/* What a filter is looked for in: a narrow terminal has not all of it. */
+/* Text that a filter is compared with: a narrow terminal has not all of it. */
 static void words(void *ctx, FILE *f, size_t i)
 {
 	const struct top *t = ctx;
@@ -365,7 +365,7 @@ static void next(void *ctx)
 	top_rows_interval(&t->rows);
 }
 
-/* What is shown of it is read now, which ends the interval. */
+/* Reads the selected process's counts now, which ends the interval. */
 static void choose(struct top *t, int pid)
 {
 	t->rows.processes.detail.pid = pid;

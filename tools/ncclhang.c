@@ -99,7 +99,7 @@ static void find_stack(struct watch *w, struct hang_rank *r)
 		inflight_threads(&w->inflight, r->pid, r->tid, take_stack, r);
 }
 
-/* Those that others wait for; those that wait as far as that tells something. */
+/* Ranks that others wait for; waiting ranks as far as they add something. */
 static void find_stacks(struct watch *w, struct hang *h)
 {
 	for (size_t i = 0; i < h->n; i++) {
@@ -299,7 +299,7 @@ static bool was_told(const struct watch *w, const struct hang *h)
 	return false;
 }
 
-/* Those that go on are remembered. */
+/* Remembers hangs that go on. */
 static void remember(struct watch *w, const struct hangs *h)
 {
 	struct told *told = xcalloc(h->n + 1, sizeof(*told));
@@ -363,7 +363,7 @@ static void name_ranks(struct watch *w, struct hangs *h)
 	}
 }
 
-/* Those of calls in flight that are in the report are not printed once more. */
+/* Calls in flight that are in the report are not printed again. */
 static void mark_shown(struct watch *w, const struct hang *h)
 {
 	struct inflight_row *rows = w->inflight.rows;
@@ -384,7 +384,7 @@ static bool is_new(const struct hangs *h, const struct cause *c, const bool *new
 	return false;
 }
 
-/* What does not hang, of one look: but communicators that nothing has called an operation of. */
+/* Communicators without a hang, except those without an operation. */
 static void print_others(struct watch *w, const struct hangs *h, bool in_text)
 {
 	size_t unused = 0;
@@ -630,7 +630,7 @@ static void loaded(void *ctx)
 	w->communicators.quota.limit = COMMUNICATORS;
 }
 
-/* Whose files have no user id in their names: an option selects him, not what happens to run.  Of a
+/* The user whose files have no id in their names: an option selects him, not what happens to run.  Of a
  * command he is the first that it has. */
 static void open_files(struct watch *w)
 {

@@ -96,7 +96,7 @@ struct snoop {
 	struct nccl_bpf *skel;
 };
 
-/* What a row's texts are in. */
+/* Buffers of a row's texts. */
 struct texts { char ranks[24], other[16], result[40]; };
 
 /* Returns the row of calls, without what the session knows of their process. */

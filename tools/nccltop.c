@@ -156,7 +156,7 @@ static int compare(const struct sorted_table *t, const void *a, const void *b)
 	       ascending(p->rank, q->rank) ?: p->pid - q->pid ?: ascending(p->handle, q->handle);
 }
 
-/* What was called since the last interval or, if whole, since tracing began. */
+/* Counts since the last interval or, if whole, since tracing began. */
 static void gather(void *ctx, bool whole)
 {
 	struct top *t = ctx;

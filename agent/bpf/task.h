@@ -40,7 +40,7 @@ struct inject_self {
 };
 extern __thread struct inject_self inject_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* What is rarely needed of it, before the thread's own memory. */
+/* The rarely used part, before the thread's own memory. */
 struct inject_rest {
 	__u64 random;
 	/* inject_now.pages of them: readable while the program runs */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What is used of CUPTI, NVIDIA's library for profilers: functions, values, and the beginnings of its activity records.
+/* Declarations of CUPTI, NVIDIA's library for profilers: functions, values, and the beginnings of its activity records.
  * From cupti_activity.h, cupti_callbacks.h, cupti_result.h and cupti_version.h of CUDA 11.8 to 13.5;
  * scripts/check-cupti compares them.  Without a driver cuptiGetVersion() and cuptiGetTimestamp() work up to 13.1; 13.2 crashes in its
  * first call, later ones return CUPTI_UNKNOWN. */

@@ -65,7 +65,7 @@ static bool is_there(const struct gputime *g, int i)
 	return (is_shared(g) && has_tool(g, i)) || (!i && is_awaited(g));
 }
 
-/* What a tool wants; nothing if it has ended.  What it wanted stays in the memory: another tool may write there now. */
+/* Request of a tool; nothing if it has ended.  What it wanted stays in the memory: another tool may write there now. */
 static struct gputime_ring wanted(struct gputime *g, int i, uint64_t now)
 {
 	struct gputime_tool *t = &g->control->tools[i];
@@ -168,7 +168,7 @@ static void *run(void *ctx)
 	}
 }
 
-/* What CUPTI has yet is delivered: after the program's other exit handlers there may be no
+/* Flushes CUPTI now: after the program's other exit handlers there may be no
  * CUPTI.  A tool that has the memory can read it when the program is gone.  A child that was not
  * made by fork(3) has a copy of what CUPTI has. */
 static void finish(void)
@@ -294,7 +294,7 @@ static bool begin_thread(struct gputime *g)
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-/* What the variable named before is called as the driver would have done. */
+/* Calls the library that the variable named before, as the driver would have done. */
 static void call_next(void)
 {
 	const char *file = secure_getenv(GPUTIME_NEXT);
@@ -323,7 +323,7 @@ static void begin_at_once(struct gputime *g)
 	change(g);	/* before the first kernel */
 }
 
-/* What CUPTI and we start here gets no signal of the program's. */
+/* Threads of CUPTI and ours get no signal of the program's. */
 static void begin(struct gputime *g)
 {
 	sigset_t all, was;

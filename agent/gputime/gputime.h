@@ -12,7 +12,7 @@
 
 struct cupti;
 
-/* Of a tool: what is put into its ring. */
+/* Per tool: what the library writes to its ring. */
 struct gputime_ring {
 	unsigned want;				/* enum gputime_want; 0: nothing */
 	unsigned generation;

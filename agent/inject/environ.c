@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the kernel says of the program. */
+/* The program as the kernel describes it. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <time.h>

@@ -292,7 +292,7 @@ bool memory_map_forked(struct injected *a, int fd, __u64 bytes);
 /* Unmaps the memory; another thread that uses it now reads zeros. */
 void memory_leave(struct injected *a);
 
-/* What a thread's own memory takes. */
+/* Size of a thread's own memory. */
 unsigned long own_bytes(const struct injected *a);
 
 /* Unmaps all that was mapped; in_use: another thread may use it now, and reads zeros. */

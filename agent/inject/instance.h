@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What inject/resident.so calls in an inject/TOOL.so that it has mapped (mapped.c): the stubs are those of resident.so, by their
+/* Interface of inject/resident.so to an inject/TOOL.so that it has mapped (mapped.c): the stubs are those of resident.so, by their
  * numbers, and the library's own are not used. */
 #ifndef AGENT_INJECT_INSTANCE_H
 #define AGENT_INJECT_INSTANCE_H
@@ -22,7 +22,7 @@ enum {
 	INSTANCE_WINDOW = 1 << 20
 };
 
-/* What the tool's library needs of the program. */
+/* The program, for the tool's library. */
 struct resident {
 	const struct stub *stub;
 	const __u16 (*named)[STUB_NAMES];	/* by stub: 1 + number in names of what it is called, ended by 0 */

@@ -115,7 +115,7 @@ bool object_image(struct object *o, const void *image)
 	return dyn && dynamic(o, dyn);
 }
 
-/* What is looked for: definitions after one, of a type. */
+/* Search key: definitions after one, of a type. */
 struct wanted { const char *name; const ElfW(Sym) *after; unsigned type; };
 
 static bool is_it(const struct object *o, const ElfW(Sym) *s, const struct wanted *w)

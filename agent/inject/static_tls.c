@@ -18,11 +18,11 @@
 enum { ARGUMENTS = 8 << 20, FREE = 192, SPARE = 512, OTHER = 1024, NUMBER = 24 };
 
 #define VARIABLE "GLIBC_TUNABLES="
-/* What follows is ours: unknown tunables are ignored. */
+/* Our own part follows: unknown tunables are ignored. */
 #define MARK "cuda-bpf-tools.static_tls=1:"
 enum { OWN = sizeof(VARIABLE) + sizeof(MARK) + sizeof(STATIC_TLS_TUNABLE) + NUMBER };
 
-/* What the kernel has put on the stack. */
+/* The kernel's part of the stack. */
 struct start {
 	char **argv, **envp;
 	const ElfW(auxv_t) *auxv;

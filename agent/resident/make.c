@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the library makes when the first CUDA library is mapped. */
+/* Tables that the library makes when the first CUDA library is mapped. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <linux/membarrier.h>

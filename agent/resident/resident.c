@@ -533,7 +533,7 @@ void connect_bound(struct injected *a, const char *path, __u32 functions)
 		resident.in->bound(path, functions);
 }
 
-/* What has no stub is not traced by any tool. */
+/* A function without a stub is not traced by any tool. */
 void connect_says(struct injected *a, const char *name, const char *why)
 {
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What differs between the two back ends that run these programs: the kernel, and with --attach inject the traced program
+/* Differences between the two back ends that run these programs: the kernel, and with --attach inject the traced program
  * (agent/bpf).  Nothing else asks for __bpf__ but what reads the kernel's data: lib/task.bpf.h, lib/unwind.bpf.h,
  * lib/call_samples.bpf.h and export.bpf.c.
  *

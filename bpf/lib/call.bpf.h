@@ -124,7 +124,7 @@ static __always_inline void keep_arguments(struct call *call, struct pt_regs *ct
 	CALL_REGISTER_ARGS(ctx, call->args + 1);
 }
 
-/* What the ending call returned: 0 is success.  One function returns nothing. */
+/* Result of the ending call: 0 is success.  One function returns nothing. */
 static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
 {
 	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);

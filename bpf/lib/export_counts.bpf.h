@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What cudaexporter counts of each process: launches, copies and waits; errors; with --exemplars, the last call of each
+/* Counts of each process for cudaexporter: launches, copies and waits; errors; with --exemplars, the last call of each
  * bucket; with --kernels, launches by kernel.  User space reads it at each scrape, and deletes it when the program has
  * ended. */
 #ifndef LIB_EXPORT_COUNTS_BPF_H

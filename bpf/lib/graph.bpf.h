@@ -227,7 +227,7 @@ static __always_inline __u32 node_of_class(__u32 class)
 	return NODE_HOST;
 }
 
-/* What a call does that is captured, or whose memory a thread takes while it captures. */
+/* Work of a call that is captured, or whose memory a thread takes while it captures. */
 struct captured {
 	__u64 capture, program;
 	__u32 pid, kind;	/* kind: enum node_kind, from NODE_COPY on */
@@ -451,7 +451,7 @@ GLOBAL_SUBPROG int graph_node(const struct graph_call *c, __u64 node, __u32 pid,
 	return 0;
 }
 
-/* What is done to an executable graph begins a new generation of its launches.  out: the graph that was made, or 0. */
+/* A change of an executable graph begins a new generation of its launches.  out: the graph that was made, or 0. */
 GLOBAL_SUBPROG int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program, struct launch_first *first)
 {
 	struct launch_event e = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What threads that launch and copy do between these calls: when they left the CPU and came back, and samples while they run,
+/* Time of launching and copying threads between these calls: when they left the CPU and came back, and samples while they run,
  * with their stacks (abi/host_time.h).
  *
  * The program at a switch runs with the lock of the CPU's queue held: it must allocate nothing, as that may wake a thread.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a process has launched, so that only the first launch of each kernel need be reported: in the storage of its first
+/* Kernels that a process has launched, so that only the first launch of each kernel need be reported: in the storage of its first
  * thread, which ends with the process.  It may forget a kernel, and all of them when a module is unloaded: a launch that is
  * new here may not be the first. */
 #ifndef LIB_LAUNCHED_BPF_H

@@ -42,8 +42,8 @@ static __always_inline bool launch_link_counts(void *ctx, bool returns)
 	return (!own && !launch_gate.gated && !launch_gate.closed) || launch_gate_counts(own, returns);
 }
 
-/* Of a thread: hits that are not counted yet; when the program that is timed began, or 0.  Not on the stack, of which callers have
- * much. */
+/* Per thread: pending event count and start of the timed program (0: none).  Not on the stack: callers use most of the
+ * 512 bytes. */
 struct overhead_thread {
 	__u32 hits, entries;
 	__u64 began;

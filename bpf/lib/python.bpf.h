@@ -55,7 +55,7 @@ BPF_HASH(python_codes, struct python_code_key, struct python_code_value, PYTHON_
  * variable with user space. */
 struct python_shared python_shared SEC(".data.python");
 
-/* What is at an offset of a frame or code object that was read.  User space has checked the offsets;
+/* Reads the field at an offset of a frame or code object.  User space has checked the offsets;
  * the verifier has not. */
 #define python_word(bytes, at) (*(__u64 *)&(bytes)[(at) & (sizeof(bytes) - 8)])
 #define python_half(bytes, at) (*(__u32 *)&(bytes)[(at) & (sizeof(bytes) - 4)])

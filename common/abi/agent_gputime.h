@@ -7,8 +7,8 @@
  * It asks by writing there, and rings the bell.  The kernel drops the lock when the tool ends, however it does: then the library
  * stops writing for it, and switches itself off with the last one.
  *
- * The program may write anything here: the tool checks all that it reads, and copies it before.  The library believes the tool
- * only that it may be on. */
+ * The program may write anything here: the tool checks all that it reads, and copies it before.  The library trusts
+ * nothing that the tool writes except that it may be on. */
 #ifndef ABI_AGENT_GPUTIME_H
 #define ABI_AGENT_GPUTIME_H
 

@@ -6,7 +6,7 @@
  * anything into it at any time.  So either side copies the head once, checks the copy, and keeps places and sizes in
  * memory of its own (shm/shm.h).  All programs of a command map the same memory.
  *
- * What programs act upon (the head, the functions and their names, read-only maps) they take from a second memfd, in which
+ * Data that programs act upon (the head, the functions and their names, read-only maps) is in a second memfd, in which
  * it is at the same addresses, and which is sealed: no program can write to it. */
 #ifndef ABI_AGENT_INJECT_H
 #define ABI_AGENT_INJECT_H
@@ -89,7 +89,7 @@ struct inject_thread {
 	__u32 marks;			/* set by the tool: enum inject_marks */
 };
 
-/* What the tool has seen of a process, in each of its threads' elements. */
+/* The tool's view of a process, in each of its threads' elements. */
 enum inject_marks {
 	INJECT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start: the library makes no system call
 					 * there that may end it */
@@ -114,7 +114,7 @@ struct inject_head {
  * one. */
 enum inject_shared_memory { INJECT_SHARED, INJECT_READ, INJECT_FIXED, INJECT_MEMORIES };
 
-/* What a program sends: the connection is closed after the answer. */
+/* Message of a program: the connection is closed after the answer. */
 enum inject_kind {
 	INJECT_HELLO = 1,		/* first of a program (after exec too): answered with enum inject_shared_memory */
 	INJECT_FORKED,			/* first of a process that was forked: answered with them, too */

@@ -12,8 +12,8 @@
  * root can open it to write, and lock it: a child that has another user makes its own.
  *
  * The program may write anything here.  It takes the library from the folder of its own, which
- * must be the one that it was when the program started, and believes a tool of its own user or
- * root only.
+ * must be the one that it was when the program started, and accepts a tool only if it runs as the same
+ * user or as root.
  *
  * A tool that traces all of a user's programs listens under the name of resident_awaits(), too.
  * A program that has just made its memory connects there, and waits until the tool, if it works,

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <linux/stddef.h>	/* __always_inline */
 
-/* What a format stores together: 2^w × 2^h elements in so many bytes.  Formats that compress have
+/* Block of a format: 2^w × 2^h elements in so many bytes.  Formats that compress have
  * blocks of 4 × 4, those whose elements share their colors of 2 × 2 (4:2:0) or 2 × 1 (4:2:2). */
 struct block { __u32 w, h, bytes; };
 

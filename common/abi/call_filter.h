@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Whose calls are recorded: set by user space before the BPF programs are loaded. */
+/* Filter of the calls that are recorded: set by user space before the BPF programs are loaded. */
 #ifndef ABI_CALL_FILTER_H
 #define ABI_CALL_FILTER_H
 #include <stdbool.h>

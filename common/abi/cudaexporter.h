@@ -6,7 +6,7 @@
 #include "abi/slot.h"
 #include "abi/stack_frames.h"
 
-/* What is counted together: export_key.what. */
+/* Kinds of counts: export_key.what. */
 enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC, EXPORT_LOAD, EXPORT_CALL };
 
 /* The groups of calls in flight, and of probe_hits. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudatrace's probes do for each function, and the records they send. */
+/* Work of cudatrace's probes for each function, and the records they send. */
 #ifndef ABI_CUDATRACE_H
 #define ABI_CUDATRACE_H
 #include "abi/record.h"

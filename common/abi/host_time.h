@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What threads that launch and copy do between these calls: records of bpf/lib/host_time.bpf.h. */
+/* Time of launching and copying threads between these calls: records of bpf/lib/host_time.bpf.h. */
 #ifndef ABI_HOST_TIME_H
 #define ABI_HOST_TIME_H
 #include "abi/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What bpf/lib/inflight.bpf.h reports of a thread that is in a call, or may be. */
+/* Report of bpf/lib/inflight.bpf.h on a thread that is in a call, or may be. */
 #ifndef ABI_INFLIGHT_CALL_H
 #define ABI_INFLIGHT_CALL_H
 #include <stdbool.h>

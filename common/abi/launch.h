@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the probes of launches count, and the records that describe the counts. */
+/* Counts of the probes of launches, and the records that describe the counts. */
 #ifndef ABI_LAUNCH_H
 #define ABI_LAUNCH_H
 #include "abi/record.h"
@@ -9,7 +9,7 @@
 
 enum launch_kind { LAUNCH_KERNEL, LAUNCH_COOPERATIVE, LAUNCH_GRAPH, LAUNCH_KIND_MAX };
 
-/* What a node of a graph does: an enum launch_kind, or one of these. */
+/* Work of a node of a graph: an enum launch_kind, or one of these. */
 enum node_kind {
 	NODE_COPY = LAUNCH_KIND_MAX, NODE_SET, NODE_HOST, NODE_ALLOC, NODE_FREE,
 	NODE_CONDITIONAL,	/* the GPU decides what it runs, and how often */
@@ -151,7 +151,7 @@ struct capture_member {
 	unsigned int share, unused;
 };
 
-/* What users hold of these tables. */
+/* Elements of these tables by user. */
 struct capture_shares { struct shares captures, streams, events; };
 
 struct launch_first {

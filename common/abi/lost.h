@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a tool's probes missed: they count it in lost[], and losses_print() prints it. */
+/* Losses of a tool's probes, counted in lost[]; losses_print() prints them. */
 #ifndef ABI_LOST_H
 #define ABI_LOST_H
 
@@ -19,7 +19,7 @@ enum lost {
 	LOST_MAX
 };
 
-/* What each process lost, in a hash map of bpf/lib/lost.bpf.h. */
+/* Losses by process, in a hash map of bpf/lib/lost.bpf.h. */
 enum { LOST_PROCESSES = 1024 };
 
 struct lost_key {

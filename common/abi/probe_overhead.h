@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a process pays for probes, in the map overhead of bpf/lib/overhead.bpf.h, by its id. */
+/* Cost of probes by process, in the map overhead of bpf/lib/overhead.bpf.h, by its id. */
 #ifndef ABI_PROBE_OVERHEAD_H
 #define ABI_PROBE_OVERHEAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What each user holds of a table that all processes share: counted by bpf/lib/shares.bpf.h, and
+/* Elements by user in a table that all processes share: counted by bpf/lib/shares.bpf.h, and
  * given back there or by user space. */
 #ifndef ABI_SHARES_H
 #define ABI_SHARES_H

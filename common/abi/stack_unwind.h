@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the BPF programs need to unwind stacks without frame pointers, and what they send where that
+/* Tables by which BPF programs unwind stacks without frame pointers, and what they send where that
  * does not suffice.
  *
  * A rule says for one return address how to find the caller's frame: the canonical frame address

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the watcher reports: a process mapped something, forked or ended.  The kinds are its own
+/* Reports of the watcher: a process mapped something, forked or ended.  The kinds are its own
  * WATCH_MAPPED and those of struct process_event, of which only the head is used. */
 #ifndef ABI_WATCH_EVENT_H
 #define ABI_WATCH_EVENT_H

@@ -76,7 +76,7 @@ enum cuda_shape {
 enum cuda_direction { CUDA_BY_KIND, CUDA_HTOD, CUDA_DTOH, CUDA_DTOD, CUDA_HTOH, CUDA_PTOP,
 		      CUDA_DEFAULT };
 
-/* What a call of CUDA_CTX does with the context that it is about. */
+/* Effect of a CUDA_CTX call on the context stack. */
 enum cuda_stack {
 	CUDA_REPLACE,	/* it becomes the current one; the null context pops */
 	CUDA_PUSH,	/* it goes on the thread's stack of contexts */
@@ -85,7 +85,7 @@ enum cuda_stack {
 	CUDA_GONE,	/* the same, and it is destroyed */
 };
 
-/* What a call of CUDA_GRAPH, CUDA_EVENT, CUDA_COMM or CUDA_GROUP does.  handle is an executable graph. */
+/* Effect of a call of CUDA_GRAPH, CUDA_EVENT, CUDA_COMM or CUDA_GROUP.  handle is an executable graph. */
 enum cuda_op {
 	CUDA_NO_OP,
 	CUDA_BEGIN,		/* stream begins to capture, into graph if it has one … */

@@ -36,7 +36,7 @@ unsigned long long hist_join(struct hist *to, const struct hist *from);
 /* Sets the rows. */
 void hist_rows(const struct hist *h, unsigned long long rows[HIST_ROWS]);
 
-/* What a histogram's table has beside count and total.  A percentile is the smallest value that so many percent of all do
+/* Further values of a histogram's table.  A percentile is the smallest value that so many percent of all do
  * not exceed.  about_...: it is an estimate: only the slot of that value is known. */
 struct hist_spread {
 	unsigned long long min, p50, p95, p99, max;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What probes cost each process: its hits (bpf/lib/overhead.bpf.h) times what a hit costs, that is a trap and the tool's
+/* Cost of probes by process: its hits (bpf/lib/overhead.bpf.h) times what a hit costs, that is a trap and the tool's
  * program.  The program's time is taken in the process.  The trap's is measured at a function of this process that has an empty
  * program. */
 #ifndef BUDGET_OVERHEAD_H

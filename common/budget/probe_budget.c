@@ -285,7 +285,7 @@ static void read_processes(struct probe_budget *b)
 		overhead_measure(&b->overhead);
 }
 
-/* What was spent before the probes went is forgiven: windows have their own account. */
+/* Clears the overspend from before detaching: sampling windows have their own budget. */
 static void forgive(struct probe_budget *b, const struct budget_group *g)
 {
 	for (struct budget_process *p = b->processes; p; p = p->hh.next)

@@ -7,7 +7,7 @@
 #include "cli/completion.h"
 #include "cli/opt_table.h"
 
-/* What an option's value is, and how a shell lists such values. */
+/* Kinds of option values, and how a shell lists them. */
 enum values { ANYTHING, WORDS, LIST, FILES, PIDS, COMMANDS, USERS };
 
 static const char *const bash_lists[] = {

@@ -5,7 +5,7 @@
 #include "base/log2_hist.h"
 #include "cli/out.h"
 
-/* What a histogram adds up to, in its unit; NO_VALUE prints as -. */
+/* Total of a histogram, in its unit; NO_VALUE prints as -. */
 struct hist_totals {
 	unsigned long long count, total;
 	struct hist_spread spread;

@@ -13,7 +13,7 @@
 #include "cli/opt.h"
 #include "cli/value.h"
 
-/* What --help prints. */
+/* Output of --help. */
 
 enum { COLUMNS = 80, HELP = 29 };	/* in all; where the text of an option begins */
 
@@ -260,7 +260,7 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 	return 1;
 }
 
-/* Who leaves out -c or -- means the operand as a command. */
+/* An operand without -c or -- is probably a command. */
 static const char *command_hint(const char *operand, char *text, size_t size)
 {
 	snprintf(text, size, "; to trace a command, write -- %s", operand);

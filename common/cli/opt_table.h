@@ -8,7 +8,7 @@
 enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_COUNT, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_TIME,
 		OPT_TYPE_STR, OPT_TYPE_MANY, OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
 
-/* What an option that may be given several times has: OPT_TYPE_MANY.  Starts zeroed. */
+/* Values of an option that may be given several times: OPT_TYPE_MANY.  Starts zeroed. */
 struct opt_many {
 	const char **list;
 	int n;
@@ -43,7 +43,7 @@ struct opt {
 #define OPT_CMD(k, n, a, v, h)      { OPT_TYPE_COMMAND, k, n, a, (const char **){ v }, h, 0, 0, 0 }
 #define OPT_END                     { .type = OPT_TYPE_END }
 
-/* What --help prints about a tool: its operands, one sentence, examples on a line each. */
+/* Text of --help about a tool: its operands, one sentence, examples on a line each. */
 struct usage {
 	const char *args, *what, *examples;
 	char other;		/* a letter that users of a like tool type, and this one has not; 0: none */

@@ -145,7 +145,7 @@ void out_init(bool j)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file as large as it may be (ulimit -f) is a write error */
 	stdout = sink_open(to);	/* glibc's is a variable */
-	/* whole batches: the loop flushes after each; without a buffer of its own glibc takes no notice of the size */
+	/* whole batches: the loop flushes after each; without a buffer of its own glibc ignores the size */
 	setvbuf(stdout, xcalloc(1, BUFFER), _IOFBF, BUFFER);
 	atexit(at_exit);
 }

@@ -64,7 +64,7 @@ static void go_to(struct walk *w, int dir)
 	w->dir = dir;
 }
 
-/* Those of /proc lead to a descriptor or directory of a process: it cannot be read what they say. */
+/* A procfs magic link (fd, cwd, root): its target is not a path. */
 static bool is_magic(int fd)
 {
 	struct statfs fs;

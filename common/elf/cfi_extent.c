@@ -15,7 +15,7 @@ struct table_entry {
 	int start, fde;
 };
 
-/* What an FDE begins with if its addresses have 32 bits, as in all but the largest model of code. */
+/* Head of an FDE if its addresses have 32 bits, as in all but the largest model of code. */
 struct fde {
 	unsigned length, cie;
 	int start;	/* from its own place */

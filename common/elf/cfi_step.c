@@ -161,7 +161,7 @@ static void exchange(struct machine *m, bool rot)
 	push(m, b);
 }
 
-/* What is not a constant or a register. */
+/* Locations that are neither a constant nor a register. */
 static void operate(struct machine *m, const struct cfi_op *op)
 {
 	unsigned long long a;

@@ -153,7 +153,7 @@ static int find_major(const char *part, size_t size, const char *strings, size_t
 		name_at = at + def.vd_aux;
 		if (def.vd_cnt && name_at <= size && size - name_at >= sizeof(name)) {
 			memcpy(&name, part + name_at, sizeof(name));
-			/* the file's own is its DT_SONAME, which those who rename it change */
+			/* the base version repeats DT_SONAME, which a renamed file may change */
 			if (!(def.vd_flags & VER_FLG_BASE) && name.vda_name < strings_size)
 				major = cudart_major(strings + name.vda_name);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tools read from ELF files: the locations of CUDA functions, and symbols.  The files
+/* ELF files as far as the tools read them: the locations of CUDA functions, and symbols.  The files
  * belong to other users, so each size and offset is checked and nothing is mapped. */
 #ifndef ELF_ELF_H
 #define ELF_ELF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What leads from an ELF file to its separate debug file.  For a helper: libelf trusts what it reads. */
+/* Links from an ELF file to its separate debug file.  For a helper: libelf trusts what it reads. */
 #ifndef ELF_ELF_DEBUG_H
 #define ELF_ELF_DEBUG_H
 #include <stdbool.h>

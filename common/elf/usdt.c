@@ -12,7 +12,7 @@ enum { MAX_NOTES = 1 << 20, MAX_PROBES = 64, MAX_NAME = 128 };
 
 enum { NOTE_TYPE = 3 };
 
-/* What a note begins with; then provider, name and arguments, each of them terminated. */
+/* Head of a note; then provider, name and arguments, each of them terminated. */
 struct note {
 	unsigned long long at, base, semaphore;	/* addresses; base: of .stapsdt.base when it was linked */
 };

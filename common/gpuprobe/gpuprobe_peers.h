@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The processes of the command that have connected: a socket each, on which they send frames (abi/agent_gpuprobe.h).
- * What they send is untrusted: anything but a frame of a process of the command's user ends its connection. */
+ * Their messages are untrusted: anything but a frame of a process of the command's user ends its connection. */
 #ifndef GPUPROBE_GPUPROBE_PEERS_H
 #define GPUPROBE_GPUPROBE_PEERS_H
 #include <stdbool.h>

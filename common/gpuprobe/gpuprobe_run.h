@@ -31,7 +31,7 @@ struct gpuprobe {
 
 #define GPUPROBE_INIT .period_ns = VALUE_S, .max_sites = 10000
 
-/* What to run, and how to print; t: the tool's struct session. */
+/* The command and the output; t: the tool's struct session. */
 #define OPT_GPU_RUN(t)									\
 	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD and measure it and its children until it exits"),		\
@@ -83,7 +83,7 @@ const char *gpuprobe_frame(struct gpuprobe *g, const struct gpuprobe_peer *peer,
 /* Sends the command, whose pid that is, and its processes a signal. */
 void gpuprobe_signal(const struct gpuprobe *g, int pid, int sig);
 
-/* Call after the loop: sends the command, whose pid that is, and its processes a signal, unless 0, and handles what they had
+/* Call after the loop: signals the command (pid) and its children, if sig is not 0, and handles what they had
  * sent, and what those send that the signal ends. */
 void gpuprobe_finish(struct gpuprobe *g, int pid, int sig);
 

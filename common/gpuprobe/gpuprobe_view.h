@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What GPU probe tools print alike: sites, and notes at the end. */
+/* Common output of GPU probe tools: sites, and notes at the end. */
 #ifndef GPUPROBE_GPUPROBE_VIEW_H
 #define GPUPROBE_GPUPROBE_VIEW_H
 #include <stdbool.h>

@@ -67,7 +67,7 @@ struct gpu_calls *gpu_calls_new(int pid, unsigned user, struct quota *quota, boo
 	return c;
 }
 
-/* Call when CUPTI tells the first call: the library may be missing. */
+/* Allocates at the first record: without CUPTI none comes. */
 static bool has_tables(struct gpu_calls *c)
 {
 	if (c->calls)

@@ -24,14 +24,14 @@ struct gpu_launch {
 	const void *site;		/* the tool's; NULL: not known */
 };
 
-/* sites: the tool tells launches.  Memory is taken from the quota of the process's user. */
+/* sites: probes report launches, too, with their call sites.  Memory is taken from the quota of the process's user. */
 struct gpu_calls *gpu_calls_new(int pid, unsigned user, struct quota *quota, bool sites);
 void gpu_calls_free(struct gpu_calls *c);
 
 /* A thread's launches come in order. */
 void gpu_calls_launched(struct gpu_calls *c, const struct gpu_launch *launch);
 
-/* A call that CUPTI tells; thread is its id in the process's own pid namespace. */
+/* Records one CUPTI callback; thread is its id in the process's own pid namespace. */
 void gpu_calls_called(struct gpu_calls *c, int thread, unsigned long long start, unsigned long long end, unsigned correlation);
 
 /* Call every few milliseconds: joins what has come since.  last: nothing more comes. */

@@ -25,7 +25,7 @@ struct gpu_losses {
 	unsigned long long dropped, unknown, untimed;
 };
 
-/* What a tool asks for. */
+/* Request of a tool. */
 struct gpu_wish {
 	unsigned want;			/* enum gputime_want */
 	unsigned long long run_ns, of_ns;	/* for run_ns of each of_ns; 0: always */

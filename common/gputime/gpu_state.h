@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What gpu_time.h's functions work with: what ran, its sums, and the state of a run of a tool. */
+/* State of gpu_time.h's functions: what ran, its sums, and the state of a run of a tool. */
 #ifndef GPUTIME_GPU_STATE_H
 #define GPUTIME_GPU_STATE_H
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct gpu_sum {
 /* Adds up sums. */
 void gpu_sum_add(struct gpu_sum *to, const struct gpu_sum *from);
 
-/* What a process ran on a device: a kernel, a graph as a whole, copies of a direction, or memsets. */
+/* Kind of work of a process on a device: a kernel, a graph as a whole, copies of a direction, or memsets. */
 struct gpu_tally {
 	struct gpu_tally_key {
 		const struct kernel *kernel;	/* NULL: its name is not known, or it is a graph */
@@ -46,7 +46,7 @@ struct gpu_tally {
 typedef void gpu_tally_fn(void *ctx, const struct gpu_tally *t);
 typedef bool gpu_take_fn(void *ctx, const struct gpu_tally *t);
 
-/* What ran. */
+/* Work that ran. */
 struct gpu_run {
 	const struct kernel *kernel;	/* as in struct gpu_tally_key, as are … */
 	unsigned int kind, device, graph, direction;	/* … these */

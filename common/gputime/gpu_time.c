@@ -229,7 +229,7 @@ static void free_process(struct gpu_time *g, struct gpu_process *p)
 	free(p);
 }
 
-/* What it ran is shown once more. */
+/* Shows its work once more. */
 static void end_process(struct gpu_time *g, struct gpu_process *p, unsigned long long program)
 {
 	unmap(g, p);

@@ -675,7 +675,7 @@ void inflight_threads(struct inflight *r, int pid, int tid, void (*fn)(void *ctx
 		count_loss(r, tid, r->since, none.stack);
 }
 
-/* Who looks at the rows of the last report may do so yet. */
+/* The rows of the last report may still be in use. */
 static void on_signal(void *ctx, bool killed)
 {
 	struct inflight *r = ctx;

@@ -22,7 +22,7 @@ static const unsigned long long SETTLE_NS = 50 * 1000000ull;
 /* Of threads that have ended: a program may write that thousands have. */
 static const unsigned long long LEFT_NS = 2 * 1000000ull;
 
-/* Of threads' names, in each turn. */
+/* Time limit for reading thread names per iteration. */
 static const unsigned long long NAMES_NS = 1000000;
 
 static struct shmmap_memory *memory_of(void *ctx)
@@ -162,7 +162,7 @@ static unsigned stack_flags(const char *name)
 	return (words >= INJECT_STACK_MASK ? INJECT_STACK_MASK : words + 1u) << INJECT_STACK_SHIFT;
 }
 
-/* What the launches of nvcc 13 call: it jumps into the other one, with the same arguments, past the dynamic linker. */
+/* Target of the launches of nvcc 13: it jumps into the other one, with the same arguments, past the dynamic linker. */
 static const char *const jumps[][2] = {
 	{ "__cudaLaunchKernel", "cudaLaunchKernel" }, { "__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz" },
 };

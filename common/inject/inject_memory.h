@@ -34,7 +34,7 @@ void inject_memory_end(struct inject_memory *m, bool resident);
 /* Call every few milliseconds: updates the probes' clock. */
 void inject_memory_tick(struct inject_memory *m);
 
-/* What the map python_processes has of a process; NULL: nothing. */
+/* Element of the map python_processes of a process; NULL: none. */
 const struct python_process *inject_memory_python(const struct inject_memory *m, int pid);
 
 /* Sets a mark (enum inject_marks) in all that the threads of a process have. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The memory of a running program that has inject/resident.so (abi/agent_resident.h): locks it, writes requests, reads the answers.
- * What the program has written is untrusted. */
+ * The program's part of it is untrusted. */
 #ifndef INJECT_RESIDENT_MEMORY_H
 #define INJECT_RESIDENT_MEMORY_H
 #include <stdbool.h>

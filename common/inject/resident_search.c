@@ -103,7 +103,7 @@ static void try(struct resident *r, struct resident_candidate *c)
 	free(why);
 }
 
-/* Of those that have connected, the peers tell. */
+/* Processes that have connected are handled by inject_peers. */
 static void scan_process(struct resident *r, int pid)
 {
 	const struct resident_process *p = resident_processes_find(&r->processes, pid);
@@ -123,7 +123,7 @@ static void scan_process(struct resident *r, int pid)
 		try(r, c);
 }
 
-/* Others may have the name: another tool, or a user who does harm. */
+/* The name may be taken: by another tool, or by an attacker. */
 static void await(struct resident *r)
 {
 	const struct resident_processes *p = &r->processes;

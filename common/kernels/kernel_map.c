@@ -73,7 +73,7 @@ bool kernel_map_are_none(const struct kernel_map *k)
 	return !k->entries;
 }
 
-/* Whom to charge for the names of its kernels. */
+/* User charged for the kernel names. */
 static unsigned kernel_map_user(const struct kernel_map *k)
 {
 	return k->user;

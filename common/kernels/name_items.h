@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the name of a kernel consists of: its own name and the arguments of its template, without namespaces and without
+/* Parts of a kernel's name: its own name and the arguments of its template, without namespaces and without
  * what only says how PyTorch, CUTLASS and CUB are made. */
 #ifndef KERNELS_NAME_ITEMS_H
 #define KERNELS_NAME_ITEMS_H

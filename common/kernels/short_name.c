@@ -6,7 +6,7 @@
 #include "kernels/name_items.h"
 #include "kernels/short_name.h"
 
-/* What is left of a name while words are dropped until it is short. */
+/* A name while words are dropped until it is short. */
 struct shortening {
 	struct name_items items;
 	size_t family_len;
@@ -85,7 +85,7 @@ static void drop_types(struct types *types)
 		types->of[i]->dropped = true;
 }
 
-/* Of types that are repeated, one remains.  A name is still unique if they were the first ones of those. */
+/* Keeps one of each repeated type list; names stay unique as long as that one told them apart before. */
 static void drop_repeated_types(struct shortening *s)
 {
 	struct types all = types_of(&s->items, 0);
@@ -345,7 +345,7 @@ static void drop_words(struct shortening *s)
 	s->family_len = fit_words(s->items.family, s->family_len, room - (operation ? operation->len : 0));
 }
 
-/* What demangle() leaves mangled, "_ZN2at6native13reduce_kernelI...": the last part of its name. */
+/* For names that demangle() leaves mangled, "_ZN2at6native13reduce_kernelI...": the last part of its name. */
 static bool read_mangled(struct name_items *items, const char *name)
 {
 	const char *at = name + strcspn(name, "0123456789");

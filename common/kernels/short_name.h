@@ -9,7 +9,7 @@
 enum { SHORT_NAME_WANTED = 40, SHORT_NAME_LONGEST = 64, SHORT_NAME_SIZE = SHORT_NAME_LONGEST + 1 };
 
 /* Sets to the short name of a kernel, given by its name with or without parameters.  It depends on the name only.
- * What was left out for want of space is replaced by five digits of the name's hash: "flash_fwd<128,half>#1a2b3".
+ * Parts left out for want of space are replaced by five digits of the name's hash: "flash_fwd<128,half>#1a2b3".
  * Words are not cut, except one of more than SHORT_NAME_LONGEST bytes.  The text is as untrusted as the name. */
 void short_name(char text[SHORT_NAME_SIZE], const char *name);
 

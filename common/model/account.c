@@ -251,7 +251,7 @@ static void drop_split(struct account *a)
 	a->n = n;
 }
 
-/* What the process has allocated, or loaded. */
+/* Allocations of the process, and code that it loaded. */
 static void add_all(struct account *a, const struct mem_process *process, bool (*wanted)(const struct allocation *a))
 {
 	struct site_owner last = { 0 };

@@ -10,7 +10,7 @@ struct memory_event;
 
 enum { ACCOUNT_OWNER = 64 };
 
-/* What is not known of a row. */
+/* Unknown parts of a row. */
 #define ACCOUNT_UNKNOWN (~0ull)
 
 enum account_part {
@@ -22,7 +22,7 @@ enum account_part {
 	ACCOUNT_LIMIT,		/* a limit of the device: the owner is its name, the count ACCOUNT_UNKNOWN */
 };
 
-/* What one owner holds on a device, or a part of it. */
+/* Memory of one owner on a device, or a part of it. */
 struct account_row {
 	char owner[ACCOUNT_OWNER];	/* the library or program */
 	enum account_part part;

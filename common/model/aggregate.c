@@ -12,7 +12,7 @@
 #include "sym/stack.h"
 #include "sym/syms.h"
 
-/* What a group takes on the heap, in the sorted list and as a row of call_stats. */
+/* Heap bytes of a group, in the sorted list and as a row of call_stats. */
 enum { GROUP_COST = sizeof(struct aggregate) + 256 };
 
 void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms,

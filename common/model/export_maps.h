@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What bpf/lib/export_counts.bpf.h has counted: reads its maps, and gives back the room of programs that have ended. */
+/* Counts of bpf/lib/export_counts.bpf.h: reads its maps, and gives back the room of programs that have ended. */
 #ifndef MODEL_EXPORT_MAPS_H
 #define MODEL_EXPORT_MAPS_H
 #include <stdbool.h>

@@ -401,7 +401,7 @@ static struct graph_node *find_node(const struct graph *g, unsigned long long ha
 	return NULL;
 }
 
-/* What a child does is listed again in each graph that has it: it counts as that many nodes. */
+/* A child's nodes are listed again in each graph that has it: it counts as that many nodes. */
 static void set_child(struct graphs *gs, struct graph *g, struct graph_node *node, struct graph_content *child)
 {
 	if (!child)

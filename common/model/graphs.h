@@ -19,7 +19,7 @@ struct quota;
 struct stack;
 struct syms;
 
-/* What nodes of a graph do that are the same. */
+/* Work of the nodes of a graph that are the same. */
 struct graph_work {
 	unsigned long long func;	/* of a kernel: as passed; of memory that is allocated or freed: its address */
 	const struct kernel *kernel;	/* NULL: its name is not known, or it is none */
@@ -50,7 +50,7 @@ static inline bool graph_work_is_kernel(const struct graph_work *w)
 	return w->kind < LAUNCH_GRAPH;
 }
 
-/* What a launch runs.  Executable graphs that do the same share it, and so do the counters of their launches. */
+/* Work of a launch.  Executable graphs that do the same share it, and so do the counters of their launches. */
 struct graph_content {
 	struct graph_content **table;	/* that it is in; NULL: none any more */
 	struct quota *quota;		/* that it takes from, for this user */
@@ -100,7 +100,7 @@ void graphs_record(struct graphs *g, struct execution *p, const struct launch_ev
 /* Return true if launches may be handled; false if the user has used up his time. */
 bool graphs_follow(struct graphs *g);
 
-/* What an executable graph is now. */
+/* Current state of an executable graph. */
 struct graph_now {
 	struct graph_content *content;	/* with a reference; NULL: nothing, or it is not known */
 	bool known;

@@ -216,7 +216,7 @@ unsigned long long counter_func(const struct counter *c)
 	       kernel_map_handle(c->program->program.kernels, c->key.func);
 }
 
-/* What is launched no longer: its room in the probes' maps is given back, and its counts are kept. */
+/* Counters of ended launches: gives back their room in the probes' maps, and keeps the counts. */
 
 /* A thread that was interrupted while it counted does so before that. */
 static const unsigned long long LEAVING_NS = 100 * 1000000ull;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What bpf/lib/launch_counts.bpf.h has counted: a counter per key, and the program it belongs to. */
+/* Counts of bpf/lib/launch_counts.bpf.h: a counter per key, and the program it belongs to. */
 #ifndef MODEL_LAUNCH_COUNTER_H
 #define MODEL_LAUNCH_COUNTER_H
 #include <stdbool.h>
@@ -49,7 +49,7 @@ struct counter_address {
 	UT_hash_handle hh;
 };
 
-/* What one key of the probes' map counts.  Once its kernel is replaced or unloaded, or its program has
+/* Counts of one key of the probes' map.  Once its kernel is replaced or unloaded, or its program has
  * ended, it is retiring: its kernel is fixed, and soon its room in the probes' maps is given back and its
  * counts go to a retired counter. */
 struct counter {
@@ -123,7 +123,7 @@ void counters_remove_key(struct counters *cs, const struct launch_key *key, unsi
 /* The kernel it counts; NULL if unknown, and for a graph. */
 const struct kernel *counter_kernel(const struct counter *c);
 
-/* What to show for an unknown kernel: what was passed to the runtime if known, else to the
+/* Address shown for an unknown kernel: the one passed to the runtime if known, else to the
  * driver. */
 unsigned long long counter_func(const struct counter *c);
 
@@ -147,7 +147,7 @@ void counters_leave_at(struct counters *cs, unsigned long long program, unsigned
  * all of programs that have ended. */
 void counters_give_back(struct counters *cs, bool all);
 
-/* What the counter has counted so far belongs to this kernel: moves it to a retired counter and starts
+/* The counts so far belong to this kernel: moves them to a retired counter and starts
  * over; does nothing if there are too many. */
 void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel);
 

@@ -288,7 +288,7 @@ static void on_unloaded(struct launches *l, struct launch_execution *p, const st
 	kernel_map_unload(p->program.kernels, e->subject, e->time, unload, &u);
 }
 
-/* What changes an executable graph begins a new generation of its launches. */
+/* A change of an executable graph begins a new generation of its launches. */
 static void on_graph(struct launches *l, struct launch_execution *p, const struct launch_event *e, size_t size)
 {
 	const unsigned long long lost = p->graphs.lost;
@@ -399,7 +399,7 @@ struct row_gathering {
 	enum launches_by by;
 };
 
-/* What a row shows: what a counter counts, or a kernel of its graph. */
+/* Subject of a row: that of its counter, or a kernel of its graph. */
 struct shown {
 	const struct kernel *kernel;
 	unsigned long long func;

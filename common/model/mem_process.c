@@ -4,7 +4,7 @@
 #include "model/mem_process.h"
 #include "sym/stack.h"
 
-/* What a process holds, and held at most, by kind of memory, device and call stack.  The functions are for
+/* Memory that a process holds, and held at most, by kind of memory, device and call stack.  The functions are for
  * mem_process.c and memory.c. */
 
 static void free_group(struct mem_sites *groups, struct mem_site *group)

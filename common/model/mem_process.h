@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a process holds: its allocations and mappings.  All processes of a struct memory together
+/* Allocations and mappings of a process.  All processes of a struct memory together
  * may have some 440,000, one user half of them; more are only counted, as ignored.  The functions
  * are for memory.c. */
 #ifndef MODEL_MEM_PROCESS_H
@@ -34,7 +34,7 @@ struct mem_site {
 /* Limits on the memory that the driver takes for kernels, numbered as in CUlimit and cudaLimit. */
 enum mem_limit { MEM_LIMIT_STACK, MEM_LIMIT_PRINTF, MEM_LIMIT_HEAP, MEM_LIMITS };
 
-/* What is held on one device. */
+/* Memory held on one device. */
 struct mem_device {
 	unsigned int device;
 	struct mem_sum held, tensors, code;	/* as in struct mem_sites */

@@ -243,7 +243,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 	return process->several[0] || process->several[1] || process->preexisting ? MAYBE : YES;
 }
 
-/* What a context does not contain: cuCtxDestroy's manual lists what it does. */
+/* Memory outside of any context: cuCtxDestroy's manual lists what is in one. */
 static bool stays(unsigned char kind)
 {
 	return kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR || kind == CUDA_GRAPH_HANDLE ||

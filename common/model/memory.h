@@ -21,7 +21,7 @@ struct stack;
 /* … and those of handles. */
 #define HANDLE_CLASSES (CUDA_HANDLES | CUDA_DEVICE_CLASSES)
 
-/* What a record did. */
+/* Effect of a record. */
 struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned char memory;		/* allocated or freed; CUDA_MEM_NONE = not known */
@@ -51,7 +51,7 @@ struct memory_replay {
 	unsigned long long allocs, frees;
 };
 
-/* What nodes of the graph allocate is held until it is freed by another node or a call.  Memory that the graph held before
+/* Memory that nodes of the graph allocate is held until it is freed by another node or a call.  Memory that the graph held before
  * stays: a launch frees it before it allocates it again (cudaGraphInstantiateFlagAutoFreeOnLaunch), or would have failed. */
 void memory_replay(struct memory *memory, struct memory_replay *replay);
 

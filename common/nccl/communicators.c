@@ -455,7 +455,7 @@ static bool read_communicator(struct communicators *c, const struct nccl_program
 	return true;
 }
 
-/* What is not read yet.  Of one that was made by an id the rank is known, and the hash that NCCL has since 2.26: it is taken
+/* Reads the missing fields.  Of a communicator that was made by an id the rank is known, and the hash that NCCL has since 2.26: it is taken
  * if the library is so new, or if the process has ended and no older one was seen. */
 static void look_for(struct communicators *c, struct nccl_program *p, struct communicator *m, unsigned long long code)
 {

@@ -166,7 +166,7 @@ unsigned long long communicator_behind(const struct communicator *m);
 /* Return true if the program has launched unknown graphs: they may have operations of it. */
 bool communicator_has_unknown(const struct communicator *m);
 
-/* Looks once more for those whose hash is not known yet, as they were not ready. */
+/* Retries communicators whose hash was not yet readable. */
 void communicators_look(struct communicators *c);
 
 /* Returns a collective by its number; NULL if it was not begun, or is not kept any more. */

@@ -21,7 +21,7 @@ struct nvml_device {		/* in the order of their addresses on the PCI bus */
 	char migs[NVML_MIGS][NVML_UUID];	/* "MIG-…" */
 };
 
-/* What a process uses of a device, including all parts of a split one. */
+/* A process's use of a device, including all parts of a split one. */
 struct nvml_process {
 	int pid;
 	unsigned device;	/* index in devices */

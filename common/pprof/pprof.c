@@ -208,7 +208,7 @@ static struct line line_of(struct pprof *p, const struct frame_view *v)
 	return (struct line){ v->name ? function(p, v->name, v->symbol, v->source) : 0, v->name ? v->line : 0 };
 }
 
-/* What a file's locations have in common. */
+/* Common part of a file's locations. */
 static void describe(struct mapping *m, const struct frame_view *v, const struct location *l)
 {
 	m->end = v->at > m->end ? v->at : m->end;
@@ -445,7 +445,7 @@ static void pprof_free(struct pprof *p)
 	free(p);
 }
 
-/* What the profile lacks, for its reader. */
+/* Losses, for the profile's reader. */
 static void write_losses(struct pprof *p, const struct profile *profile)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a run, or the time between two pages, has by call stack, written as pprof, Parca and Pyroscope read it. */
+/* Samples by call stack of a run, or of the time between two pages, written as pprof, Parca and Pyroscope read it. */
 #ifndef PPROF_PROFILE_H
 #define PPROF_PROFILE_H
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct stack;
 
 enum { PROFILE_VALUES = 3 };
 
-/* What a profile has for each stack. */
+/* Values of a profile for each stack. */
 struct profile_kind {
 	struct profile_value { const char *type, *unit; } values[PROFILE_VALUES];	/* the first one is shown by
 											 * default; .type NULL: no more */

@@ -24,7 +24,7 @@ enum attach_kind {
 };
 #define ATTACH_WORDS "auto|session|multi|perf|inject"
 
-/* What a tool attaches, how, and how many links it has; must outlive its attachments. */
+/* Programs and attach kind of a tool, and how many links it has; must outlive its attachments. */
 struct attacher {
 	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */
 	struct bpf_object *other;	/* with programs of attach_one(), or NULL */

@@ -15,7 +15,7 @@ struct helper_pool;
 struct link_pool;
 struct pooled_link;
 
-/* What a function that attaches answers: see helper_put(). */
+/* Answer of a function that attaches: see helper_put(). */
 struct attached {
 	struct attachment *attachment;	/* in the helper; NULL: failed */
 	int nlinks, error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What one run of a tool probes: which functions of which files, in which processes, and how.
+/* Subject of one run of a tool: which functions of which files, in which processes, and how.
  * Starts zeroed.  scan.h finds the files, dso.h opens them, uprobes.h attaches to them. */
 #ifndef PROBE_PROBES_H
 #define PROBE_PROBES_H

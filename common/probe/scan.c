@@ -78,7 +78,7 @@ struct scan {
 	int ndrivers;
 };
 
-/* What is not permitted now will never be. */
+/* A missing privilege is an error for good. */
 static void not_permitted(struct probes *p, const struct dso *d, int err)
 {
 	char *why = privilege_missing(p->attacher.kind == ATTACH_PERF ? PRIVILEGE_UPROBES : PRIVILEGE_BPF);

@@ -33,7 +33,7 @@ struct uprobe_site {
 	UT_hash_handle hh;
 };
 
-/* What keeps holders from answering: see link_pool.h.  A perf event also waits for those that other
+/* Limit on the time of holders: see link_pool.h.  A perf event also waits for those that other
  * tools remove, a tenth of a second each; to place fifty probes in five hundred processes takes two seconds. */
 enum { MAX_STUCK = 32, LIMIT_MS = 3000, PERF_LIMIT_MS = 60000 };
 

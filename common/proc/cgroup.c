@@ -13,8 +13,8 @@
 #include "proc/cgroup.h"
 #include "proc/living.h"
 
-/* What the names of a process's cgroups say of it: the container, the pod and the Slurm job that it is in.
- * Who may make cgroups chooses their names, so this is what the process's cgroups claim. */
+/* The container, pod and Slurm job of a process, by the names of its cgroups.
+ * Cgroup names are chosen by whoever creates them: treat them as untrusted. */
 
 /* The kernel gives a line no more than a page, and has a dozen hierarchies of version 1. */
 enum { TEXT_MAX = 65536 };
@@ -236,7 +236,7 @@ static const char *find_top(const char **top)
 	       "this is a cgroup namespace: run the tool in the host's (docker run --cgroupns=host)";
 }
 
-/* What to look for in the tree: a name that has the text, or an id. */
+/* Search key in the tree: a name that has the text, or an id. */
 struct wanted { const char *text; unsigned long long id; };
 
 static bool is_wanted(const FTSENT *e, const struct wanted *w)

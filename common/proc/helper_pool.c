@@ -11,7 +11,7 @@
 #include "proc/helper_pool.h"
 #include "proc/user.h"
 
-/* Helpers that have not answered in time and go on by themselves.  Who asks for the same again gets
+/* Helpers that have not answered in time and go on by themselves.  An identical later request gets
  * their answer. */
 
 static const unsigned long long LONG_NS = 1000000000ull, TOO_LONG_NS = 30 * 1000000000ull;

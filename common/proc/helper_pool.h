@@ -13,7 +13,7 @@ struct progress;
 
 enum { STALLED_MAX = 16 };
 
-/* What a helper is asked to do. */
+/* Request to a helper. */
 struct helper_request {
 	int pid;		/* on behalf of this process, or of ourselves (0) */
 	const char *what;	/* what is looked at, for a warning: "mappings" */

@@ -33,7 +33,7 @@ bool proc_parse_mapping(char *line, struct mapping *m);
  * execve(), so that there may be more. */
 int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
 
-/* What the process's mappings show of "Hazards of probes" (cuda-bpf-tools(7)). */
+/* Signs in a process's mappings of "Hazards of probes" (cuda-bpf-tools(7)). */
 struct proc_hazards {
 	bool uprobes;		/* the kernel's mapping [uprobes], which stays after its first breakpoint */
 	char moved[256];	/* a file whose text is in anonymous memory, as with BOLT's -hugify; "": none */
@@ -88,7 +88,7 @@ static inline bool proc_identity_is(struct proc_identity was, struct proc_identi
  * the process is gone. */
 bool proc_environment(int pid, unsigned long long *start, unsigned long long *end);
 
-/* What a process may do, as far as it can change that itself. */
+/* Rights of a process, as far as it can change them itself. */
 struct proc_rights {
 	unsigned uid, effective;	/* user ids of its first thread that lives */
 	unsigned filters;		/* and seccomp filters; 1 if it has some and the kernel (before 5.9) has no number */

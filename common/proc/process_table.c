@@ -119,7 +119,7 @@ void process_table_free(struct process_table *t)
 	process_no_parts(t);
 }
 
-/* What is known of a process. */
+/* State of a process. */
 
 void process_mapped(struct process_table *t, int pid)
 {

@@ -10,7 +10,7 @@
 #include "proc/living.h"
 #include "proc/user.h"
 
-/* Who is responsible for a process. */
+/* The user who is responsible for a process. */
 
 /* Nesting is limited to 32 (user_namespaces(7)). */
 enum { MAX_LEVELS = 40 };

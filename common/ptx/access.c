@@ -3,7 +3,7 @@
 #include "ptx/lex.h"
 #include "ptx/scope.h"
 
-/* What is not here is no access: ld.param and st.param, and what only begins a transfer (cp.async, st.async,
+/* Not listed, as they access no memory then: ld.param and st.param, and instructions that begin a transfer (cp.async, st.async,
  * red.async, cp.async.bulk, tensors), which its wait ends. */
 static const struct row {
 	const char *op;

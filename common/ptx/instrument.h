@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What makes the second clock wait for the access. */
+/* Makes the second clock wait for the access. */
 enum ptx_scheme {
 	PTX_DEP,	/* something depends on what was loaded; where nothing was, a fence */
 	PTX_FENCE,	/* membar.cta */

@@ -55,7 +55,7 @@ static const char *read_function(struct gpu_probe *probe, struct ptx_str body, e
 	return NULL;
 }
 
-/* What follows name in a statement such as .visible .global .align 8 .b8 name[64] = … */
+/* The text after name in a statement such as .visible .global .align 8 .b8 name[64] = … */
 static struct ptx_str variable_name(struct ptx_str body)
 {
 	struct ptx_str rest = body, word, name = { NULL, 0 };
@@ -121,7 +121,7 @@ static bool is_right_param(const struct ptx_insn *insn, enum gpu_point point)
 	return ptx_op_is(insn->op, "ld") && n >= 0 && n < GPU_PARAMS && gpu_point_params[point][n];
 }
 
-/* What cannot be pasted into a function. */
+/* Statements that cannot be pasted into a function. */
 static const char *check_statement(const struct ptx_stmt *stmt, enum gpu_point point)
 {
 	struct ptx_insn insn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the rewriter tracks in a function: declared registers, the uses of names, and source locations. */
+/* State of the rewriter in a function: declared registers, the uses of names, and source locations. */
 #ifndef PTX_SCOPE_H
 #define PTX_SCOPE_H
 #include <stdint.h>

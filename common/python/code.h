@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the code objects are called that bpf/lib/python.bpf.h numbered. */
+/* Names of the code objects that bpf/lib/python.bpf.h numbered. */
 #ifndef PYTHON_CODE_H
 #define PYTHON_CODE_H
 #include <stdbool.h>

@@ -41,8 +41,8 @@ static bool resolve(unsigned *offset, const unsigned long long *words)
 	return value < MAX_OFFSET;
 }
 
-/* Of those that differ from their place: all from interpreters to bytes_data but text_kind and
- * text_compact, and what a version does not have. */
+/* Replaces each field's word number by the offset found there; text_compact is derived from text_ascii, and fields that a
+ * version does not have are left. */
 static bool resolve_all(struct python_layout *l, const unsigned long long *words)
 {
 	unsigned *fields[] = {

@@ -26,7 +26,7 @@ struct interpreter {
 	struct eval_code eval;
 };
 
-/* What is known of a file.  Starts zeroed. */
+/* Data of a file.  Starts zeroed. */
 struct interpreter_file {
 	bool read;
 	unsigned long long tried;	/* when, ns */

@@ -14,7 +14,7 @@ struct resident;
 struct session;
 struct shares;
 
-/* What the kernel's tracepoints report otherwise: the same changes of the probes' map of processes, and the same records, as
+/* Stands in for the kernel's tracepoints: the same changes of the probes' map of processes, and the same records, as
  * by bpf/lib/processes.bpf.h. */
 struct inject_events {
 	const struct bpf_map *processes;	/* NULL: the tool's programs have none */

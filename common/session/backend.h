@@ -11,7 +11,7 @@ struct bpf_object_skeleton;
 struct failure;
 struct session;
 
-/* What the event loop waits for. */
+/* Events that the loop waits for. */
 struct backend_wait {
 	int records;	/* a descriptor: the ring buffer's; -1: it is not to be read now */
 	int wake;	/* another descriptor, or -1 */

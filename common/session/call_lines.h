@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What tools share that print a line for each call. */
+/* Common part of tools that print a line for each call. */
 #ifndef SESSION_CALL_LINES_H
 #define SESSION_CALL_LINES_H
 #include <stdbool.h>

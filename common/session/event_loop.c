@@ -159,7 +159,7 @@ static void handle_events(struct event_loop *e, bool last)
 
 	if (got < 0)
 		die(got, "cannot read records");
-	if (got || record_queue_bytes(e->queue))	/* programs in traced processes wake nobody */
+	if (got || record_queue_bytes(e->queue))	/* injected programs do not wake the tool: check the ring, too */
 		e->happened = clock_ns();
 	if (last)
 		handle_last(e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What tools share that print the calls of each interval in groups, as bpf/lib/aggregate.bpf.h counts them. */
+/* Common part of tools that print the calls of each interval in groups, as bpf/lib/aggregate.bpf.h counts them. */
 #ifndef SESSION_GROUPS_H
 #define SESSION_GROUPS_H
 #include <stdbool.h>

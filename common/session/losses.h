@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a tool's probes lost, and what each process lost: the last thing that a tool says. */
+/* Losses of a tool's probes, in all and by process: the last lines that a tool prints. */
 #ifndef SESSION_LOSSES_H
 #define SESSION_LOSSES_H
 #include <stddef.h>
@@ -8,7 +8,7 @@
 struct bpf_map;
 struct stack_losses;
 
-/* What a process lost, as bpf/lib/lost.bpf.h counts it. */
+/* Losses of a process, as bpf/lib/lost.bpf.h counts them. */
 struct loss {
 	struct lost_key key;
 	struct lost_count count;

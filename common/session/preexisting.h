@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What reports say of processes that used CUDA before tracing began. */
+/* Notes on processes that used CUDA before tracing began. */
 #ifndef SESSION_PREEXISTING_H
 #define SESSION_PREEXISTING_H
 

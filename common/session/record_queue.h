@@ -16,7 +16,7 @@ struct syms;
 
 /* Starts zeroed. */
 struct record_queue {
-	/* Those of call stacks go to syms, the ends of processes to processes, all others to handle(), which returns -errno if the
+	/* Records of call stacks go to syms, the ends of processes to processes, all others to handle(), which returns -errno if the
 	 * tool cannot go on. */
 	int (*handle)(void *ctx, void *data, size_t size);
 	void *ctx;

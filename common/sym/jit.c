@@ -230,7 +230,7 @@ static struct jit_process *process_of(struct jit_maps *j, int pid)
 	return p;
 }
 
-/* What the file no longer has, as it was begun anew, is not kept. */
+/* Drops names that the file no longer has, as it was begun anew. */
 static void read_again(struct jit_maps *j, struct jit_process *p)
 {
 	unsigned long long began = clock_ns(), ended;

@@ -78,7 +78,7 @@ static Dwarf *begin(int fd)
 	return dwarf;
 }
 
-/* What dwz took out of several files. */
+/* The common file of dwz, which took parts out of several files. */
 static void open_alt(struct debug_info *i, int pid)
 {
 	const char *name;

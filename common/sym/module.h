@@ -26,7 +26,7 @@ struct modules {
 	int nwanted;		/* modules that module_want() marked and that are not read */
 };
 
-/* What is read from a file, ten times a second at most while that fails for now. */
+/* Contents of a file, read ten times a second at most while that fails for now. */
 struct module_table {
 	struct elf_symbols *symbols;
 	bool read;

@@ -15,7 +15,7 @@
 #include "sym/syms.h"
 #include "unwind/unwind.h"
 
-/* What is known of one frame.  Without --lines, everything is 0. */
+/* Data of one frame.  Without --lines, everything is 0. */
 struct frame_lines {
 	const struct source_line *inlined;	/* from the innermost outwards */
 	int n;
@@ -357,7 +357,7 @@ static struct stack_frame python_frame(struct syms *s, int pid, unsigned long lo
 	};
 }
 
-/* What has no rules, or bad ones, is in a file. */
+/* Code without rules, or with bad ones, is in a file. */
 static struct stack_frame note_frame(struct syms *s, struct mappings *p, unsigned long long frame)
 {
 	struct stack_frame f = { FRAME_KIND_NOTE, NULL, frame };
@@ -478,7 +478,7 @@ struct stack *stack_of(struct syms *s, const struct stack_frame *frames, int n)
 	return stack;
 }
 
-/* What a stack takes on the heap; one with Python frames, also as it is shown. */
+/* Heap bytes of a stack; one with Python frames, also as it is shown. */
 static size_t cost_of(const struct stack_frame *frames, int n)
 {
 	size_t size = sizeof(struct stack) + n * sizeof(*frames);

@@ -124,7 +124,7 @@ static void set_rule(const struct walk *w, unsigned long long pc, enum unwind_ki
 				 unwind_rule(0, kind, cfa, fp));
 }
 
-/* What could not be read is behind what was looked at, or is not in memory, or is no part of the stack. */
+/* Reason for a failed read: behind the copied part, not in memory, or no part of the stack. */
 static void note_unreadable(struct walk *w, unsigned long long bad)
 {
 	unsigned long long from = w->copy->regs[UNWIND_SP];

@@ -11,7 +11,7 @@ struct bpf_object;
 struct cfi;
 struct unwinder;
 
-/* What code is at an address. */
+/* Kind of code at an address. */
 struct unwind_code {
 	const struct cfi *cfi;		/* NULL: it has no unwind information */
 	unsigned long long offset;	/* in the file, for cfi_step() */

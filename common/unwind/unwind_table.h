@@ -19,7 +19,7 @@ struct unwind_owner {
 	UT_hash_handle hh;
 };
 
-/* Whose rule is in a slot, and for which address; NULL: no rule is. */
+/* Owner and address of the rule in a slot; NULL: no rule. */
 struct unwind_holder {
 	struct unwind_owner *owner;
 	unsigned long long pc;

@@ -170,7 +170,7 @@ static inline gpu_u64 gpu_reserve(gpu_u32 group, gpu_u32 n)
 	return number;
 }
 
-/* What a probe puts into a record (abi/gpu_variables.h: struct gpu_record). */
+/* Contents of a record (abi/gpu_variables.h: struct gpu_record). */
 struct gpu_written {
 	gpu_u64 time;
 	gpu_u32 value, site, warp, block;

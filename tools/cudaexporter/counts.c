@@ -168,7 +168,7 @@ static void add_budget(struct counts *c, const struct cuda_process *process)
 		counts_count(process, METRIC_OVERHEAD, (struct metric_labels){ 0 }, ns);
 }
 
-/* What --max-overhead needs, and what it costs the counts. */
+/* Estimates for --max-overhead, and their cost in counts. */
 static void read_budget(struct counts *c)
 {
 	struct launch_estimate *e, *next;

@@ -46,7 +46,7 @@ static unsigned long long gpu_counts_program_of(const struct reading *r, const s
 	return process ? process->key.program : 0;
 }
 
-/* What a live program ran before its first call was seen is kept until then. */
+/* Keeps a live program's earlier work until its first call is seen. */
 static bool gpu_counts_take(void *ctx, const struct gpu_tally *t)
 {
 	const struct reading *r = ctx;

@@ -44,7 +44,7 @@ struct kernel_text {
 /* How often a kernel is launched before it gets a series. */
 enum { KERNEL_LAUNCHES = 1000 };
 
-/* What launches of graphs have done that is not shown yet. */
+/* Graph-launch counts since the last export. */
 struct graph_counts {
 	unsigned long long launches[2];		/* of graphs whose nodes are not known, and are */
 	unsigned long long nodes[NODE_KIND_MAX];

@@ -33,7 +33,7 @@ struct nccl_use {
 /* Bytes, with the places in the tables. */
 enum { COST = sizeof(struct nccl_text) + sizeof(struct nccl_use) + 2 * 64 };
 
-/* What the model may take, bytes. */
+/* Limit of the model, bytes. */
 enum { MODEL_BYTES = 16 << 20, LABEL_BYTES = 4 << 20 };
 
 static const enum metric metrics[] = {

@@ -35,7 +35,7 @@ struct self {
 
 enum { PROBED_LINES = 4096, PROBED_REASONS = 32 };
 
-/* What is probed, and what could not be. */
+/* Probed files, and those that could not be probed. */
 struct probed {			/* starts zeroed, except for kind: how probes are attached */
 	const char *kind;
 	unsigned long long in[CUDA_LIBS];	/* functions, by enum cuda_lib */

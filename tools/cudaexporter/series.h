@@ -16,7 +16,7 @@ enum metric {
 	METRIC_MAX
 };
 
-/* What distinguishes a series from the others of its metric and label set, by the labels of the metric:
+/* Key of a series among the others of its metric and label set, by the labels of the metric:
  * device,memory: a as in abi/device.h, b an enum cuda_memory     device,age: b in seconds
  * device,kind: b an enum launch_kind                             group: a an enum export_group
  * probe: a 0 for the entry, 1 for the return

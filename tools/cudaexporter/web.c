@@ -132,7 +132,7 @@ static void start(struct web_collector *c)
 	c->next_start = clock_ns() + c->delay;
 }
 
-/* What is required of clients: 0: nothing, 1: a certificate, 2: one of the CA. */
+/* Certificates of clients: 0: nothing, 1: a certificate, 2: one of the CA. */
 static int rank(enum web_client_auth a)
 {
 	return a == WEB_CLIENT_VERIFY ? 2 : a == WEB_CLIENT_ANY;

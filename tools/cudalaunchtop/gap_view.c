@@ -23,7 +23,7 @@ struct gaps_row {
 	unsigned long long total, busy, host, queued, unknown, n;
 };
 
-/* What threads did while it waited. */
+/* Time of threads while it waited. */
 struct gap_row {
 	unsigned long long time, total, n, mean, p99, most;
 	int pid;

@@ -23,7 +23,7 @@ struct gap_sum {
 	struct hist hist;		/* ns */
 };
 
-/* What threads did in gaps: stacks that look the same; of running threads also those in other lines of the same functions. */
+/* Time of threads in gaps: stacks that look the same; of running threads also those in other lines of the same functions. */
 struct gap_group {
 	char *name;			/* of the state and the stack's frames */
 	enum host_state state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the nodes of a CUDA graph do, for cudalaunchtop --graphs. */
+/* Work of the nodes of a CUDA graph, for cudalaunchtop --graphs. */
 #ifndef CUDALAUNCHTOP_GRAPH_VIEW_H
 #define CUDALAUNCHTOP_GRAPH_VIEW_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What threads that launch do between launches, as bpf/lib/host_time.bpf.h reports it: which of it filled a time. */
+/* Time of launching threads between launches, by bpf/lib/host_time.bpf.h: which of it filled a time. */
 #ifndef CUDALAUNCHTOP_HOST_THREADS_H
 #define CUDALAUNCHTOP_HOST_THREADS_H
 #include <stdbool.h>

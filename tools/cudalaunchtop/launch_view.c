@@ -116,7 +116,7 @@ static void set_names(const struct launch_view *v, struct launch_line *l)
 
 /* ---- GPU time */
 
-/* What ran on the GPU under one name. */
+/* GPU work of one name. */
 struct gpu_row {
 	int pid;
 	unsigned int device;
@@ -209,7 +209,7 @@ static struct gpu_rows gpu_rows(const struct launch_view *v, bool whole)
 	return r;
 }
 
-/* Of what was launched before the interval, or by the GPU itself. */
+/* Adds a row without launches: launched before the interval, or by the GPU. */
 static void add_line(struct launch_view *v, const struct gpu_row *r)
 {
 	struct launch_line *l = &v->lines[v->n++];

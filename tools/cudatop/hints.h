@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the numbers of a process hint at, with the evidence, and the commands that show more of it. */
+/* Hints that the numbers of a process give, with the evidence, and the commands that show more of it. */
 #ifndef CUDATOP_HINTS_H
 #define CUDATOP_HINTS_H
 #include <stdbool.h>

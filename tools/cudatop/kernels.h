@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What one process has launched by kernel, and run on the GPU, since tracing began. */
+/* Launches by kernel of one process, and its time on the GPU, since tracing began. */
 #ifndef CUDATOP_KERNELS_H
 #define CUDATOP_KERNELS_H
 #include <stdbool.h>

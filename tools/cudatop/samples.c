@@ -42,7 +42,7 @@ static bool is_cuda_file(const char *path)
 	return !strncmp(name, "libcuda.so", 10) || !strncmp(name, "libcudart", 9);
 }
 
-/* What they call on the way into the kernel. */
+/* Functions between the API and the kernel. */
 static bool is_below_cuda(const char *path)
 {
 	const char *name = file_name(path);

@@ -26,7 +26,7 @@ struct top_counts {
 	unsigned long long held;	/* bytes, on devices: now */
 };
 
-/* What is counted together, of the one process that is shown in detail. */
+/* Kinds of counts of the one process that is shown in detail. */
 struct top_part {
 	struct export_key key;
 	unsigned long long count, bytes, ns;

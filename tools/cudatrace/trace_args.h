@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "cudatrace/trace_call.h"
 
-/* What the probes do for function id of cuda_protos[], without trace_place().  flags: TRACE_SHOWN and so on, except
+/* Instructions for the probes of function id of cuda_protos[], without trace_place().  flags: TRACE_SHOWN and so on, except
  * TRACE_ERROR, which follows from the prototype.  full: record the arguments. */
 struct trace_function trace_describe(int id, unsigned flags, bool full);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What ran on the GPU, in the timeline of --chrome: a track for each of its streams. */
+/* GPU work in the timeline of --chrome: a track for each of its streams. */
 #ifndef CUDATRACE_TRACE_GPU_H
 #define CUDATRACE_TRACE_GPU_H
 #include "base/quota.h"

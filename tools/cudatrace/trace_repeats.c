@@ -63,7 +63,7 @@ static void trace_repeats_drop(struct trace_repeats *r, struct trace_repeat *p)
 	free(p);
 }
 
-/* What it holds differs in size: it is charged for the first one, and for as much again. */
+/* Its entries differ in size: it is charged for the first one, and for as much again. */
 static void trace_repeats_add(struct trace_repeats *r, const struct repeat_key *key, const struct trace_call *call)
 {
 	const unsigned user = process_user(r->processes, key->pid);

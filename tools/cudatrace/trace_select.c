@@ -79,7 +79,7 @@ static bool is_set(const char *word)
 	return group_of(word) >= 0;
 }
 
-/* What a function that matches the word is from now on. */
+/* State that a function gets if it matches the word. */
 static enum trace_selected choose(const char *word, const struct cuda_proto *p, enum trace_selected before, bool in)
 {
 	if (!strcmp(word, "jit") && launches_kernel(p))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the ranks of each communicator do at one moment, and which of them the others wait for. */
+/* State of the ranks of each communicator at one moment, and which of them the others wait for. */
 #ifndef NCCLHANG_HANG_H
 #define NCCLHANG_HANG_H
 #include <stdbool.h>

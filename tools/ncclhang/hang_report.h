@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the output of ncclhang on another host says of a rank. */
+/* A rank by the output of ncclhang on another host. */
 #ifndef NCCLHANG_HANG_REPORT_H
 #define NCCLHANG_HANG_REPORT_H
 #include <stdbool.h>

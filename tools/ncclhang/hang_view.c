@@ -295,7 +295,7 @@ static void print_verdict(const struct hang *h, unsigned long long now, bool cau
 	putchar('\n');
 }
 
-/* What a rank does, without numbers that differ between ranks: returns it; the caller frees it. */
+/* State of a rank, without numbers that differ between ranks: returns it; the caller frees it. */
 static char *activity(const struct hang_rank *r)
 {
 	static const char *const completions[] = { "", ", not complete", ", complete" };
@@ -325,7 +325,7 @@ static char *activity(const struct hang_rank *r)
 	return text;
 }
 
-/* What a rank does, its place, and the first place of those that do the same. */
+/* State of a rank, its place, and the first place of those that do the same. */
 struct doing { char *text; size_t at, first; };
 
 static int hang_view_by_text(const void *a, const void *b)

@@ -33,7 +33,7 @@ static bool take_call(const struct hang_rank *r, unsigned long long number, stru
 	return true;
 }
 
-/* What rank r called by that number; false if that is not known any more. */
+/* Finds rank r's call of that number; false if that is not known any more. */
 static bool signature(const struct hang_rank *r, unsigned long long number, struct comm_op *op)
 {
 	const struct comm_op *known = at_number(r, number);

@@ -15,7 +15,7 @@ struct hang_ended {
 	int nranks, rank, pid;
 };
 
-/* What is known of the ranks. */
+/* Sources on the ranks. */
 struct hang_sources {
 	const struct communicators *communicators;
 	const struct completion *completion;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a launcher calls a process: its rank in the job, and on its machine, by its environment. */
+/* A launcher's name for a process: its rank in the job, and on its machine, by its environment. */
 #ifndef NCCLHANG_RANK_NAME_H
 #define NCCLHANG_RANK_NAME_H
 

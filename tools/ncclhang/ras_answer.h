@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* NCCL's RAS: since 2.24 each process of a job listens for questions about the whole job, on all its hosts
  * (NCCL's user guide, Troubleshooting, RAS; the answers are printed by NCCL's src/ras/client_support.cc).
- * What NCCL 2.28.7 and later answer has every rank of every communicator; what 2.24 to 2.28.6 answer is text, which
+ * The answer of NCCL 2.28.7 and later has every rank of every communicator; that of 2.24 to 2.28.6 is text, which
  * names only communicators with a problem, and of their ranks mostly those that differ from the others.  No version
  * reports since when a job runs.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What NCCL 2.28.7 and later answer: rasDumpCommsToJSON(), in its src/ras/client_support.cc. */
+/* Answer of NCCL 2.28.7 and later: rasDumpCommsToJSON(), in its src/ras/client_support.cc. */
 #include <ctype.h>
 #include <jansson.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What NCCL 2.24 to 2.28.6 answer: rasClientRunInit(), rasClientRunComms() and rasClientBreakDownErrors(), in its
+/* Answer of NCCL 2.24 to 2.28.6: rasClientRunInit(), rasClientRunComms() and rasClientBreakDownErrors(), in its
  * src/ras/client_support.cc.  A communicator with a problem has a paragraph for each kind of problem:
  *
  *   #0-0 (cf264af53edbe986) MISMATCH
@@ -347,7 +347,7 @@ static enum ras_state state_of_missing(const struct text_reader *t, const struct
 	return is_dead(t->to.r, rank) ? RAS_DEAD : RAS_UNRESPONSIVE;
 }
 
-/* What one rank, or ranks, are said to have: "has status RUNNING", "reported System error", "have not launched any
+/* State of one rank, or ranks: "has status RUNNING", "reported System error", "have not launched any
  * operations".  The block's topic decides which. */
 static bool take_value(const struct text_reader *t, const char **at, unsigned long long *value)
 {

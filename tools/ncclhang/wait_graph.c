@@ -412,7 +412,7 @@ static struct cause cause_of(const struct graph *g, const size_t *nodes, size_t 
 	return c;
 }
 
-/* What is reached from a part against its edges.  LEFT: nodes that may be visited for all causes. */
+/* Nodes that reach a part by their edges.  LEFT: nodes that may be visited for all causes. */
 enum { LEFT = 1 << 23 };
 
 struct nodes { const size_t *at; size_t n; };
@@ -451,7 +451,7 @@ static void find_waiting(const struct graph *g, struct cause *c, struct nodes pa
 	c->waiting -= c->kind == CAUSE_ROOT ? c->n : 0;
 }
 
-/* Those to which all ranks have come tell least. */
+/* Collectives that all ranks have reached come last: they tell least. */
 static int by_place(const void *a, const void *b)
 {
 	const struct hang *const *p = a, *const *q = b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Who waits for whom, over all communicators of a job: what a hang has for a cause.
+/* The graph of who waits for whom, over all communicators of a job: the cause of a hang.
  *
  * Processes and communicators are nodes.  A process waits in a communicator for those of its ranks that keep the others waiting, or
  * for another process to which it sends or from which it receives.  What waits for nothing, or for itself, is a cause. */

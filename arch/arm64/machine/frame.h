@@ -12,10 +12,10 @@ enum unwind_register {
 	UNWIND_RA = UNWIND_X30,	/* the column of the return address */
 };
 
-/* What a function preserves for its caller, a bit each: x19 to x30, as a function that calls none leaves x30. */
+/* Registers that a function preserves for its caller, a bit each: x19 to x30, as a function that calls none leaves x30. */
 #define UNWIND_PRESERVED (0xfffull << UNWIND_X19)
 
-/* What BPF programs know of a thread. */
+/* State of a thread in BPF programs. */
 #define UNWIND_KNOWN (UNWIND_PRESERVED | 1ull << UNWIND_SP | 1ull << UNWIND_PC)
 
 enum {

@@ -6,7 +6,7 @@
 #include "machine/call.h"
 #include "machine/frame.h"
 
-/* What programs of uprobes are given, and what bpf_task_pt_regs() points to begins with it
+/* Argument of programs of uprobes, and target of bpf_task_pt_regs() begins with it
  * (arch/arm64/include/asm/ptrace.h). */
 typedef struct user_pt_regs machine_regs;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the stub of a function has on the stack while a program of the tool runs, or the function's return is awaited:
+/* Stack of a function's stub while a program of the tool runs, or the function's return is awaited:
  * arch/arm64/inject/stub.S. */
 #ifndef MACHINE_STUB_FRAME_H
 #define MACHINE_STUB_FRAME_H

@@ -10,10 +10,10 @@ enum unwind_register {
 	UNWIND_RA = UNWIND_PC,	/* the column of the return address */
 };
 
-/* What a function preserves for its caller, a bit each. */
+/* Registers that a function preserves for its caller, a bit each. */
 #define UNWIND_PRESERVED (1ull << UNWIND_RBX | 1ull << UNWIND_FP | 0xfull << UNWIND_R12)
 
-/* What BPF programs know of a thread. */
+/* State of a thread in BPF programs. */
 #define UNWIND_KNOWN (UNWIND_PRESERVED | 1ull << UNWIND_SP | 1ull << UNWIND_PC)
 
 enum {

@@ -6,7 +6,7 @@
 #include "machine/call.h"
 #include "machine/frame.h"
 
-/* What programs of uprobes are given, and what bpf_task_pt_regs() points to. */
+/* Argument of programs of uprobes, and target of bpf_task_pt_regs(). */
 typedef struct pt_regs machine_regs;
 
 /* Argument n, from 1 to CALL_REGISTERS, which must be a constant, at the entry. */

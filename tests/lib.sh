@@ -15,7 +15,7 @@
 #   fills buffers of the machine, counts all processes, changes a setting or compares times begins with it_alone, with
 #   the reason above it.
 # - What a title says of columns, keys, units, filters, sorting or sums is looked at with `replayed`: a replay takes 10 ms, a
-#   tool that places probes a second.  What it says of probes needs `run`.
+#   tool that places probes a second.  What it says of probes needs `run`; in a file that is about neither, `light` comes first.
 # - Never sleep for a condition that can be polled: until_true.
 # - A test that cannot run on a machine calls `skip WHY`; skips are counted.
 # scripts/mutate changes lines one at a time and prints the changes that no test notices: docs/mutants.md.

@@ -61,19 +61,6 @@ exports 2 "$bin/launches called a 1009 called b 3001 called c 1013 called d 2003
 equal "$(launched)" '2003 d,2039 other,3001 b,'
 adds_up 7043
 
-it "a kernel keeps what was other's when it gets its name, and the name when others have more"
-program "$bin/launches" wait called a 499 wait called a 1013 wait called b 5003 called a 11 wait
-tool cudaexporter --textfile "$tmp/page" --interval 1 --kernels 1 -p "$pid"
-page_has() { equal_now=$(launched "$tmp/page"); [ "$equal_now" = "$1" ]; }
-echo >&3
-until_true page_has '499 other,'
-echo >&3
-until_true page_has '1013 a,499 other,'
-echo >&3
-until_true page_has '1024 a,5502 other,'
-go
-stop
-
 it "--kernel-map calls kernels by their full names, the first rule that matches; names that are the same add up"
 exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013 called other 7" \
 	--kernel-map 'fill<int>\(int\*, int, int\)=ints' --kernel-map '^void (fill|none)<=fills' --kernel-map 'fill=late'
@@ -325,3 +312,16 @@ if command -v prometheus >/dev/null; then
 else
 	skip "no Prometheus here"
 fi
+
+it "a kernel keeps what was other's when it gets its name, and the name when others have more"
+program "$bin/launches" wait called a 499 wait called a 1013 wait called b 5003 called a 11 wait
+tool cudaexporter --textfile "$tmp/page" --interval 1 --kernels 1 -p "$pid"
+page_has() { equal_now=$(launched "$tmp/page"); [ "$equal_now" = "$1" ]; }
+echo >&3
+until_true page_has '499 other,'
+echo >&3
+until_true page_has '1013 a,499 other,'
+echo >&3
+until_true page_has '1024 a,5502 other,'
+go
+stop

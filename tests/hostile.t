@@ -411,9 +411,11 @@ end_hoard
 json 221 '.func == "cudaMalloc"'
 says "process $hoarder: user 65534 reached the limit on calls inside calls: calls with very many calls inside are printed in pieces"
 
+long || leave
+
 it "who gives kernels other names all the time keeps the tool busy for itself only"
 victim loop 13 '(' launch 17 ')'
-hoard renames "$(long && echo 100003 || echo 20011)"
+hoard renames 100003
 tool cudalaunchtop -j
 hoarded
 go

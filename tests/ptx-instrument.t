@@ -201,23 +201,6 @@ grep -q '__cuprobe_rings_[0-9a-f]*\[512\];' "$tmp/new" || no "rings: $(grep ring
 grep -q '__cuprobe_records_[0-9a-f]*\[16384\];' "$tmp/new" || no "records: $(grep records "$tmp/new" | head -n 1)"
 ! grep -q __cuprobe_slots "$tmp/new" || no "slots that the probe does not use"
 
-# quadratic algorithms would take hours for the next two
-it "a module with 66,509 sites, as many as there are in one of NVIDIA's, is instrumented"
-{
-	module '.visible .entry huge(.param .u64 p)' '{' '.reg .b32 %r<66601>; .reg .b64 %rd<2>;' 'ld.param.u64 %rd1, [p];'
-	cat "$tmp/in.ptx"
-	awk 'BEGIN { for (i = 1; i <= 66509; i++) print ".reg .b32 %a" i ";\n.loc 1 " i " 3\n.loc 2 " i " 5, function_name $L, inlined_at 1 " i " 3\n" \
-		"ld.global.u32 %a" i ", [%rd1+" i * 4 "];\nst.global.u32 [%rd1], %a" i ";" }'
-	echo 'ret; }'
-} >"$tmp/huge.ptx"
-run "$rw" $timed -v "$tmp/huge.ptx" "$tmp/new"
-status 0
-says 'done: 66509 sites, 1 kernels'
-equal "$(grep -c 'call.uni __cuprobe_gpu_timed' "$tmp/new")" 66509
-equal "$(grep -c 'lop3' "$tmp/new")" 66509
-run "$rw" --sites "$tmp/huge.ptx"
-equal "$(tail -n 1 "$tmp/out")" '66508 huge load global ld.global.u32 4 - 2:66509,1:66509'
-
 it "a module with 20,011 kernels is instrumented"
 {
 	module
@@ -299,6 +282,12 @@ for f in tests/ptx/nvcc-*.ptx tests/ptx/guards.ptx tests/ptx/operands.ptx tests/
 done
 [ $n -ge 10 ] || no "only $n kernels ran"
 
+it "text for which there is no memory is not put, nor what comes after it, and that is known"
+run "$bin/fatbin" put
+equal "$(cat "$tmp/out")" '3 pieces, 1009 14 done failed'
+
+long || leave
+
 # all kernels of tests/ptx with each of them: tests/world/ptx-same.t
 it "… with each probe, pasted and called, in each scheme"
 for f in tests/ptx/guards.ptx tests/ptx/operands.ptx; do
@@ -311,6 +300,19 @@ for f in tests/ptx/guards.ptx tests/ptx/operands.ptx; do
 	[ $n -ge 5 ] || no "$f: only $n kernels ran"
 done
 
-it "text for which there is no memory is not put, nor what comes after it, and that is known"
-run "$bin/fatbin" put
-equal "$(cat "$tmp/out")" '3 pieces, 1009 14 done failed'
+# quadratic algorithms would take hours, as they would for the kernels above
+it "a module with 66,509 sites, as many as there are in one of NVIDIA's, is instrumented"
+{
+	module '.visible .entry huge(.param .u64 p)' '{' '.reg .b32 %r<66601>; .reg .b64 %rd<2>;' 'ld.param.u64 %rd1, [p];'
+	cat "$tmp/in.ptx"
+	awk 'BEGIN { for (i = 1; i <= 66509; i++) print ".reg .b32 %a" i ";\n.loc 1 " i " 3\n.loc 2 " i " 5, function_name $L, inlined_at 1 " i " 3\n" \
+		"ld.global.u32 %a" i ", [%rd1+" i * 4 "];\nst.global.u32 [%rd1], %a" i ";" }'
+	echo 'ret; }'
+} >"$tmp/huge.ptx"
+run "$rw" $timed -v "$tmp/huge.ptx" "$tmp/new"
+status 0
+says 'done: 66509 sites, 1 kernels'
+equal "$(grep -c 'call.uni __cuprobe_gpu_timed' "$tmp/new")" 66509
+equal "$(grep -c 'lop3' "$tmp/new")" 66509
+run "$rw" --sites "$tmp/huge.ptx"
+equal "$(tail -n 1 "$tmp/out")" '66508 huge load global ld.global.u32 4 - 2:66509,1:66509'

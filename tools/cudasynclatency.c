@@ -183,8 +183,6 @@ static void check(void *ctx)
 {
 	struct waits *w = ctx;
 
-	if (w->groups.folded && w->groups.aggregates.second)
-		usage_error("--folded and --off-cpu are mutually exclusive");
 	groups_check(&w->groups);
 	w->groups.pids |= w->streams;
 	w->devices.several = w->session.devices;
@@ -246,7 +244,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct waits waits = {
-		.groups = GROUPS_INIT(&waits.session, &waited, "waits"), .session = SESSION_INIT,
+		.groups = GROUPS_INIT(&waits.session, &waited, "waits"), .groups.second = "off-cpu", .session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .ctx = &waits },
 	};
 	const struct opt opts[] = {

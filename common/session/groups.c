@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "base/die.h"
 #include "cli/out.h"
 #include "inflight/inflight_view.h"
 #include "session/groups.h"
@@ -12,6 +13,8 @@ void groups_check(void *ctx)
 {
 	struct groups *g = ctx;
 
+	if (g->folded && g->aggregates.second)
+		usage_error("--folded and --%s are mutually exclusive", g->second);
 	g->pids |= g->folded || g->profile.path || g->session->json;
 }
 

@@ -17,6 +17,7 @@ struct groups {
 	/* set by the tool */
 	struct session *session;
 	const char *noun;		/* what is grouped: "copies" */
+	const char *second;		/* the option that sets aggregates.second, without dashes; NULL: none */
 	/* state */
 	struct aggregates aggregates;
 	struct bpf_map *rest;		/* the map "aggregates" */
@@ -56,7 +57,8 @@ struct groups {
 	inflight_start(&(g)->inflight);								\
 } while (0)
 
-/* Hooks of struct tool and struct event_loop.  check: processes are separate where their stacks or JSON are printed. */
+/* Hooks of struct tool and struct event_loop.  check: processes are separate where their stacks or JSON are
+ * printed, and lines for flame graphs have one value. */
 void groups_check(void *ctx);
 int groups_record(void *ctx, void *data, size_t size);
 int groups_close(void *ctx, int status);

@@ -87,15 +87,6 @@ static void report(void *ctx)
 	groups_end(&h->groups);
 }
 
-@bytes|static void check(void *ctx)
-@bytes|{
-@bytes|	const struct hists *h = ctx;
-@bytes|
-@bytes|	if (h->groups.folded && h->groups.aggregates.second)
-@bytes|		usage_error("--folded and --bytes are mutually exclusive");
-@bytes|	groups_check(ctx);
-@bytes|}
-@bytes|
 static void *open_skel(void *ctx)
 {
 	struct hists *h = ctx;
@@ -119,8 +110,9 @@ static void start(void *ctx)
 int main(int argc, char **argv)
 {
 	struct hists hists = {
-		.groups = GROUPS_INIT(&hists.session, &called, "calls"), .session = SESSION_INIT,
-		.events = { .record = groups_record, .report = report, .ctx = &hists },
+@bytes|		.groups = GROUPS_INIT(&hists.session, &called, "calls"), .groups.second = "bytes",
+@!bytes|		.groups = GROUPS_INIT(&hists.session, &called, "calls"),
+		.session = SESSION_INIT, .events = { .record = groups_record, .report = report, .ctx = &hists },
 	};
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
@@ -132,8 +124,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, TOOL_GROUPS(&hists.groups), .events = &hists.events, .classes = &classes,
-@bytes|		.ctx = &hists, .check = check, .open = open_skel, .start = start, .close = groups_close,
-@!bytes|		.ctx = &hists, .check = groups_check, .open = open_skel, .start = start, .close = groups_close,
+		.ctx = &hists, .check = groups_check, .open = open_skel, .start = start, .close = groups_close,
 	};
 
 	return tool_run(&tool, argc, argv);

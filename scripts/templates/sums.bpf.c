@@ -27,14 +27,12 @@ static __always_inline bool enter(struct pt_regs *ctx, struct thread *t)
 
 static __always_inline void leave(struct pt_regs *ctx, struct thread *t)
 {
-@bytes|	__u64 ns = bpf_ktime_get_ns() - t->call.start, bytes;
-@!bytes|	__u64 ns = bpf_ktime_get_ns() - t->call.start;
+	__u64 ns = bpf_ktime_get_ns() - t->call.start;
 	struct aggregate_key key = aggregate_key(t->call.id);
 	bool failed = call_result(ctx, &t->call);
 
 	t->call.sp = 0;
-@bytes|	bytes = bytes_leave(&t->call.data.bytes, failed);
-@bytes|	aggregate_timed(ctx, t, &t->data.record, &key, ns, bytes, 0, failed);
+@bytes|	aggregate_timed(ctx, t, &t->data.record, &key, ns, bytes_leave(&t->call.data.bytes, failed), 0, failed);
 @!bytes|	aggregate_timed(ctx, t, &t->data.record, &key, ns, 0, 0, failed);
 }
 

@@ -49,6 +49,10 @@ lines 5 '^[0-9]+ +mem +cudaMemset +0x[0-9a-f]+ +65536 - +[0-9.]+ ok$'
 lines 2 '^PID +COMM +FUNCTION +DST +BYTES +STREAM +LAT\(us\) RESULT$'
 ! grep -qi 'warning' "$tmp/out" "$tmp/err" || no "a warning"
 
+it "a tool that prints a line per call is at most 150 lines with its BPF program"
+n=$(cat "$src/tools/cudamemsetsnoop.c" "$src/bpf/cudamemsetsnoop.bpf.c" | wc -l)
+[ "$n" -le 150 ] || no "$n"
+
 it "a second time nothing is written over what is there, links either"
 (cd "$src" && cksum ./*/cudamemsetsnoop*) >"$tmp/before"
 new_tool cudamemsetsnoop set

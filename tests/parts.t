@@ -7,7 +7,7 @@ for t in $tools; do
 	readelf -dW "$O/$t" | sed -n "s/.*(NEEDED).*\[lib\(.*\)\.so.*\]/\1 $t/p"
 done >"$tmp/linked"
 # named: without those of new-tool
-named() { while read -r t; do grep -q '^#include "generated/' "tools/$t.c" || echo "$t"; done; }
+named() { while read -r t; do ! grep -qw "$t" README.md || echo "$t"; done; }
 # of LIBRARY...: the tools that need one of them
 of() { for l; do awk -v l="$l" '$1 == l { print $2 }' "$tmp/linked"; done | sort -u; }
 

@@ -204,7 +204,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 		return;
 	if (aggregate_streams)
 		key.stream = stream_passed(t->call.data.stream, id);
-	aggregate_call(ctx, t, &t->data.record, &key, size, ns, shown, failed);
+	aggregate_call(ctx, t, &t->data.record, &key, &(struct aggregated){ size, ns, shown, failed });
 }
 
 CUDA_PROGRAMS(copy_enter, copy_leave)

@@ -280,7 +280,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	off = off_cpu_end(t, now, ns);
 	runnable = wait_off_cpu ? off_cpu_runnable(t, off) : 0;
 	thread_waited(t, key.epoch, ns);
-	aggregate_timed(ctx, t, &t->data.record, &key, ns, off, runnable, false);
+	aggregate_timed(ctx, t, &t->data.record, &key, &(struct aggregated_time){ ns, off, runnable, false });
 }
 
 CUDA_PROGRAMS(wait_enter, wait_leave)

@@ -146,8 +146,8 @@ static void add_to_profile(struct copies *c, const struct copy_row *r)
 	char leaf[32];
 
 	if (r->count)
-		profile_add(&c->groups.profile, r->pid, r->comm, r->stack, leaf_of(r, leaf), r->device,
-			    (unsigned long long[PROFILE_VALUES]){ r->bytes, r->count });
+		profile_add(&c->groups.profile, &(struct profile_event){
+			r->pid, r->comm, leaf_of(r, leaf), r->stack, r->device, { r->bytes, r->count } });
 }
 
 static void hist(const struct copies *c, const struct copy_row *r)

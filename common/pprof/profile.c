@@ -82,8 +82,7 @@ static struct profile_sample *sample_of(struct profile *p, unsigned user, const 
 	return sample;
 }
 
-void profile_add(struct profile *p, int pid, const char *comm, const struct stack *stack, const char *leaf,
-		 unsigned int device, const unsigned long long *values)
+void profile_add(struct profile *p, const struct profile_event *e)
 {
 	struct profile_sample *sample = NULL;
 	struct profile_leaf *copy;
@@ -93,19 +92,19 @@ void profile_add(struct profile *p, int pid, const char *comm, const struct stac
 	if (!p->path)
 		return;
 	memset(&key, 0, sizeof(key));	/* it is compared by its bytes */
-	user = process_user(p->processes, pid);
-	copy = leaf_get(p, user, pid, leaf);
+	user = process_user(p->processes, e->pid);
+	copy = leaf_get(p, user, e->pid, e->leaf);
 	if (copy) {
 		key.leaf = copy->name;
-		key.stack = stack;
-		key.pid = pid;
-		key.device = device;
-		memcpy(key.comm, comm, strnlen(comm, sizeof(key.comm) - 1));
+		key.stack = e->stack;
+		key.pid = e->pid;
+		key.device = e->device;
+		memcpy(key.comm, e->comm, strnlen(e->comm, sizeof(key.comm) - 1));
 		sample = sample_of(p, user, &key, copy);
 	}
 	p->lost += !sample;
 	for (int i = 0; sample && i < PROFILE_VALUES; i++)
-		if (__builtin_add_overflow(sample->values[i], values[i], &sample->values[i]))
+		if (__builtin_add_overflow(sample->values[i], e->values[i], &sample->values[i]))
 			sample->values[i] = ~0ull;
 }
 

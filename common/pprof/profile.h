@@ -62,10 +62,17 @@ struct profile {		/* starts as PROFILE_INIT(kind, the session's table) */
 /* Starts the profile's time. */
 void profile_begin(struct profile *p);
 
-/* Adds values[PROFILE_VALUES] to those of a stack, unless there are too many.  Copies the key's strings.  The stack must
- * live as long as the profile.  Does nothing without a path. */
-void profile_add(struct profile *p, int pid, const char *comm, const struct stack *stack, const char *leaf,
-		 unsigned int device, const unsigned long long *values);
+/* The stack must live as long as the profile; the strings are copied. */
+struct profile_event {
+	int pid;
+	const char *comm, *leaf;	/* leaf: the function or kernel in which the stack ends */
+	const struct stack *stack;
+	unsigned int device;		/* as in abi/device.h; 0: unknown */
+	unsigned long long values[PROFILE_VALUES];
+};
+
+/* Adds the values to those of the stack, unless there are too many.  Does nothing without a path. */
+void profile_add(struct profile *p, const struct profile_event *e);
 
 /* For a tool that runs forever: drops the samples of processes that ended at least ns before.  Calls kill(2) for each
  * process. */

@@ -27,7 +27,10 @@ int call_lines_stop(void *ctx, int sig)
 
 bool call_lines_folded(struct call_lines *l, const struct call *call, unsigned int device, const unsigned long long *values)
 {
-	profile_add(&l->profile, call->pid, call->comm, call->stack, call->func, device, values);
+	struct profile_event e = { call->pid, call->comm, call->func, call->stack, device, { 0 } };
+
+	memcpy(e.values, values, sizeof(e.values));
+	profile_add(&l->profile, &e);
 	if (l->folded)
 		stack_sums_add(&l->sums, call->pid, call->comm, call->stack, call->func, values[0]);
 	return l->folded;

@@ -68,8 +68,8 @@ struct call_stats groups_stats(const struct groups *g, const struct aggregate *g
 bool groups_folded(struct groups *g, const struct call_stats *s, unsigned int device)
 {
 	if (s->count)
-		profile_add(&g->profile, s->pid, s->comm, s->stack, s->func, device,
-			    (unsigned long long[PROFILE_VALUES]){ s->total, s->count });
+		profile_add(&g->profile, &(struct profile_event){
+			s->pid, s->comm, s->func, s->stack, device, { s->total, s->count } });
 	if (g->folded)
 		folded_line(s->comm, s->stack, s->func, s->total);
 	return g->folded;

@@ -32,8 +32,9 @@ static __always_inline void leave(struct pt_regs *ctx, struct thread *t)
 	bool failed = call_result(ctx, &t->call);
 
 	t->call.sp = 0;
-@bytes|	aggregate_timed(ctx, t, &t->data.record, &key, ns, bytes_leave(&t->call.data.bytes, failed), 0, failed);
-@!bytes|	aggregate_timed(ctx, t, &t->data.record, &key, ns, 0, 0, failed);
+@bytes|	aggregate_timed(ctx, t, &t->data.record, &key, &(struct aggregated_time){
+@bytes|		ns, bytes_leave(&t->call.data.bytes, failed), 0, failed });
+@!bytes|	aggregate_timed(ctx, t, &t->data.record, &key, &(struct aggregated_time){ ns, 0, 0, failed });
 }
 
 CUDA_PROGRAMS(enter, leave)

@@ -138,17 +138,20 @@ static __uint128_t total(const struct profile *p)
 static void take_sample(struct input *in, struct profile *p)
 {
 	__uint128_t before = total(p);
-	unsigned long long values[PROFILE_VALUES];
+	struct profile_event e = { 0 };
 	unsigned stack = take(in, 1) % (STACKS + 1), leaf = take(in, 1), comm = take(in, 1);
 	int pid = take(in, take(in, 1) & 4);
 	unsigned device = take(in, 1);
 
 	for (int i = 0; i < PROFILE_VALUES; i++)
-		values[i] = take(in, leaf & 8 ? 8 : 1);
+		e.values[i] = take(in, leaf & 8 ? 8 : 1);
 	device = device == 255 ? DEVICE_NONE : device == 254 ? take(in, 4) : device;
-	profile_add(p, pid, texts[comm % TEXTS],
-		    stack < STACKS ? (struct stack *)&stacks[stack] : NULL,
-		    texts[leaf % TEXTS], device, values);
+	e.pid = pid;
+	e.comm = texts[comm % TEXTS];
+	e.leaf = texts[leaf % TEXTS];
+	e.stack = stack < STACKS ? (struct stack *)&stacks[stack] : NULL;
+	e.device = device;
+	profile_add(p, &e);
 	CHECK(total(p) >= before);	/* no sum wraps around */
 }
 

@@ -47,26 +47,12 @@ void profiles_free(struct profiles *p)
 		profile_free(&p->windows[i].profile);
 }
 
-/* An event for a profile and for the windows on it. */
-struct profiled {
-	int pid;
-	const char *comm, *leaf;
-	const struct stack *stack;
-	unsigned int device;
-	unsigned long long values[PROFILE_VALUES];
-};
-
-static void profiles_add(struct profile *to, const struct profiled *e)
+static void add_to_all(struct profiles *p, struct profile *to, enum web_what what, const struct profile_event *e)
 {
-	profile_add(to, e->pid, e->comm, e->stack, e->leaf, e->device, e->values);
-}
-
-static void add_to_all(struct profiles *p, struct profile *to, enum web_what what, const struct profiled *e)
-{
-	profiles_add(to, e);
+	profile_add(to, e);
 	for (int i = 0; i < WEB_LATER; i++)
 		if (p->windows[i].what == what)
-			profiles_add(&p->windows[i].profile, e);
+			profile_add(&p->windows[i].profile, e);
 }
 
 bool profiles_record(struct profiles *p, const void *record)
@@ -75,7 +61,7 @@ bool profiles_record(struct profiles *p, const void *record)
 
 	if (w->head.kind != EXPORT_WAIT)
 		return false;
-	add_to_all(p, &p->waits, WEB_PROFILE_WAITS, &(struct profiled){
+	add_to_all(p, &p->waits, WEB_PROFILE_WAITS, &(struct profile_event){
 		.pid = w->head.pid, .comm = w->comm, .leaf = cuda_fns[w->id].name,
 		.stack = stack_get(p->session->syms, w->head.pid, w->stack, w->head.frames), .values = { w->ns, 1 },
 	});
@@ -97,7 +83,7 @@ void profiles_launched(struct profiles *p, const struct launch_row *r)
 		return;
 	snprintf(address, sizeof(address), "0x%llx", r->func);
 	leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", r->kernel ? r->kernel->brief : address);
-	add_to_all(p, &p->launches, WEB_PROFILE_LAUNCHES, &(struct profiled){
+	add_to_all(p, &p->launches, WEB_PROFILE_LAUNCHES, &(struct profile_event){
 		.pid = r->pid, .comm = r->comm, .leaf = leaf, .stack = r->stack, .device = r->device,
 		.values = { r->last.launches },
 	});
@@ -126,7 +112,7 @@ static void add_held(struct profile *to, const struct mem_process *process)
 		if (!g->held.count)
 			continue;
 		snprintf(leaf, sizeof(leaf), "[%s]", memory_name(g->key.memory));
-		profiles_add(to, &(struct profiled){
+		profile_add(to, &(struct profile_event){
 			.pid = process->pid, .comm = process->comm, .leaf = leaf, .stack = g->key.stack,
 			.device = g->key.device, .values = { g->held.bytes, g->held.count },
 		});

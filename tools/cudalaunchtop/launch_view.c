@@ -334,8 +334,8 @@ static void add_to_profile(const struct launch_view *v)
 		set_kernel(v, &l);
 		set_names(v, &l);
 		leaf = launch_line_leaf(&l);
-		profile_add(v->profile, r->pid, r->comm, r->stack, leaf, r->device,
-			    (unsigned long long[PROFILE_VALUES]){ r->last.launches });
+		profile_add(v->profile, &(struct profile_event){
+			r->pid, r->comm, leaf, r->stack, r->device, { r->last.launches } });
 		free(leaf);
 		free(l.address);
 	}
@@ -352,7 +352,8 @@ static void add_gpu_to_profile(void *ctx, const struct gpu_tally *t)
 	if (!t->last.n || (v->only && !device_is_in(v->only, t->key.device)))
 		return;
 	leaf = t->key.kind == GPUTIME_GRAPH ? xprintf("[graph] #%u", t->key.graph) : xstrdup(k ? kernel_called(k, style(v)) : "[unknown]");
-	profile_add(v->profile, t->pid, t->comm, t->key.site, leaf, t->key.device, (unsigned long long[PROFILE_VALUES]){ 0, t->last.ns });
+	profile_add(v->profile, &(struct profile_event){
+		t->pid, t->comm, leaf, t->key.site, t->key.device, { 0, t->last.ns } });
 	free(leaf);
 }
 

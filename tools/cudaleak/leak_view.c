@@ -503,7 +503,8 @@ void leak_view_profile(const struct leak_view *view, const struct mem_process *p
 		return;
 	g = leak_groups(process, &view->options, &n);
 	for (size_t i = 0; i < n; i++)
-		profile_add(profile, process->pid, process->comm, g[i].stack, leaf_of(&g[i], leaf), g[i].device,
-			    (unsigned long long[PROFILE_VALUES]){ g[i].bytes, g[i].count });
+		profile_add(profile, &(struct profile_event){
+			process->pid, process->comm, leaf_of(&g[i], leaf), g[i].stack, g[i].device,
+			{ g[i].bytes, g[i].count } });
 	free(g);
 }

@@ -97,8 +97,9 @@ static void show(struct trace *t, const struct trace_call *call)
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (call->event->head.kind != TRACE_ENTER)
-		profile_add(&t->profile, call->event->head.pid, call->event->comm, call->stack, call->proto->name,
-			    call->event->device, (unsigned long long[PROFILE_VALUES]){ trace_duration(call), 1 });
+		profile_add(&t->profile, &(struct profile_event){
+			call->event->head.pid, call->event->comm, call->proto->name, call->stack,
+			call->event->device, { trace_duration(call), 1 } });
 	if (t->folded || (t->summary && t->lines.stacks))
 		stack_sums_add(&t->sums, call->event->head.pid, call->event->comm, call->stack, call->proto->name,
 			       trace_duration(call));

@@ -126,6 +126,12 @@ cat >"$tmp/move.py" <<-'END'
 	    if sys.argv[1] in line and "r-xp" in line and len(sys.argv) > 2:
 	        start, end = (int(word, 16) for word in line.split()[0].split("-"))
 	        size = ctypes.c_size_t(end - start)
+	        with open(sys.argv[1], "rb") as f:
+	            f.seek(int(line.split()[2], 16))
+	            text = f.read(end - start)
+	        # the kernel may still be removing the breakpoints of a tool that has ended: they would be copied
+	        while ctypes.string_at(start, len(text)) != text:
+	            time.sleep(.01)
 	        to = ctypes.c_void_p(libc.mmap(None, size, 3, 0x22, -1, ctypes.c_long(0)))
 	        ctypes.memmove(to, start, end - start)
 	        libc.mprotect(to, size, 5)

@@ -239,6 +239,18 @@ done | sort >"$tmp/static"
 uniq -d "$tmp/static" | grep -v ' __attribute__$' >"$tmp/out"
 lines 0 ''
 
+it "user space names maps and programs by abi/bpf_names.h, and bpf/ defines each of them"
+sed -nE 's/^#define (MAP|PROG|SECTION)_[A-Z_]+[[:space:]]+"([^"]+)".*/\1 \2/p; s/^#define (SECTION_[A-Z_]+).*/\1/p' common/abi/bpf_names.h |
+	while read -r kind name; do
+		case $kind in
+		SECTION_*) grep -qF "SEC($kind)" bpf/lib/*.h || echo "$kind" ;;
+		SECTION) ;;
+		*) grep -qwF -e "$name" bpf/*.c bpf/lib/*.h || echo "$name" ;;
+		esac
+	done >"$tmp/out"
+grep -nE 'find_(map|program|map_fd)_by_name\([^"]*"' -r common tools agent >>"$tmp/out"
+lines 0 ''
+
 it "bpf/lib/hooks.bpf.h lists each hook that a BPF program may define"
 sed -nE 's/^ \*  ([A-Z_]+) .*/\1/p' bpf/lib/hooks.bpf.h | sort >"$tmp/listed"
 sed -nE 's/^#ifn?def ([A-Z][A-Z_]*[A-Z])$/\1/p' bpf/lib/*.h | grep -v '_BPF_H$' |

@@ -2,6 +2,7 @@
 /* The memory that all programs share with the tool. */
 #include <stddef.h>
 #include <linux/mman.h>
+#include "abi/bpf_names.h"
 #include "agent/inject/inject.h"
 
 /* Maps the memory over the programs' copy of each section. */
@@ -116,8 +117,8 @@ bool memory_map(struct injected *a, const int *memory, __u64 bytes)
 	if (!p || sys_failed(q) || !shmmap_view(&a->shm, p, (void *)q, bytes) || !map_head(a, memory[INJECT_READ], (void *)q) ||
 	    !names_hash(a) || !page_make(a) || !sections_map(a, memory[INJECT_SHARED], memory[INJECT_FIXED]) || !variables_set(a))
 		return false;
-	a->left = program_find("trace_exit") ?: program_find("thread_exit");
-	a->lost = section(".data.lost");
+	a->left = program_find(PROG_TRACE_EXIT) ?: program_find(PROG_THREAD_EXIT);
+	a->lost = section(SECTION_LOST);
 	a->page->epoch = ++a->epochs;
 	a->page->state = READY;
 	return true;

@@ -2,6 +2,7 @@
 /* Counts calls in groups with a histogram each. */
 #ifndef LIB_AGGREGATE_COUNTS_BPF_H
 #define LIB_AGGREGATE_COUNTS_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 #include "lib/slots.bpf.h"
@@ -30,7 +31,7 @@ struct {
 } aggregates SEC(".maps");
 
 /* Of even and of odd epochs.  User space clears those of an epoch that it has collected. */
-struct shares aggregate_shares[2] SEC(".data.shares");
+struct shares aggregate_shares[2] SEC(SECTION_SHARES);
 
 static const struct aggregate_values aggregate_none;
 

@@ -2,6 +2,7 @@
 /* For all tools: the thread's call in flight. */
 #ifndef LIB_CUDA_BPF_H
 #define LIB_CUDA_BPF_H
+#include "abi/bpf_names.h"
 #include "abi/call_filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
@@ -10,7 +11,7 @@
 #include "lib/task.bpf.h"
 
 /* Set by the tool.  All zero, the functions below cost nothing. */
-const volatile struct filter filter SEC(".rodata.filter");
+const volatile struct filter filter SEC(SECTION_FILTER);
 
 NOINLINE_IN_USER bool task_passes(void)
 {

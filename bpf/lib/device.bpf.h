@@ -5,13 +5,14 @@
 #ifndef LIB_DEVICE_BPF_H
 #define LIB_DEVICE_BPF_H
 #include <stdbool.h>
+#include "abi/bpf_names.h"
 #include "lib/call.bpf.h"
 #include "abi/device.h"
 
 /* ---- the devices of a process's contexts and streams: in the storage of its first thread, which ends with the process, so
  * that no process uses up another's room */
 
-struct device_state device_state SEC(".data.device") = { .since = ~0ull, .generation = 1 };
+struct device_state device_state SEC(SECTION_DEVICE) = { .since = ~0ull, .generation = 1 };
 
 /* A handle belongs to one set; if that is full, it replaces another, whose device is
  * then unknown.  PyTorch makes up to 32 streams of three priorities on each of eight devices.  An element
@@ -223,7 +224,7 @@ static __always_inline bool handles_last(__u32 device)
 /* ---- a thread's device */
 
 /* Set by tool_run(). */
-const volatile struct device_config device_config SEC(".rodata.device");
+const volatile struct device_config device_config SEC(SECTION_DEVICE_CONFIG);
 
 enum { DEVICE_BELOW = 8, DEVICE_CACHE = 4 };
 

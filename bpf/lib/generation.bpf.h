@@ -2,13 +2,14 @@
 /* Which of a process's links count, if it has several generations of them: probe/bindings.h. */
 #ifndef LIB_GENERATION_BPF_H
 #define LIB_GENERATION_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/watched.bpf.h"
 
 /* The generation that counts, by process id, where it is not the first. */
 BPF_HASH(link_generations, __u32, __u32, GENERATION_PROCESSES)
 
 /* Set by the tool at any time: how many processes are in the map. */
-volatile __u32 link_renewed SEC(".data.link_renewed");
+volatile __u32 link_renewed SEC(SECTION_LINK_RENEWED);
 
 COLD_IN_USER bool generation_counts(__u32 generation)
 {

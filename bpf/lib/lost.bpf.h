@@ -2,11 +2,12 @@
 /* Counts losses, by kind and process; reads memory of the program. */
 #ifndef LIB_LOST_BPF_H
 #define LIB_LOST_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/task.bpf.h"
 #include "abi/lost.h"
 
 /* Counts by enum lost, in a map of their own, which tool_run() finds by name. */
-__u64 lost[LOST_MAX] SEC(".data.lost");
+__u64 lost[LOST_MAX] SEC(SECTION_LOST);
 
 /* The same by process.  Losses of further processes are only in the totals. */
 struct {

@@ -2,6 +2,7 @@
 /* How often each process hits a probe, and how long the programs take: for --max-overhead. */
 #ifndef LIB_OVERHEAD_BPF_H
 #define LIB_OVERHEAD_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 #include "lib/task.bpf.h"
@@ -19,7 +20,7 @@ struct shares overhead_shares SEC(".data.overhead_shares");
 BPF_HASH(launch_gates, __u32, __u8, OVERHEAD_OWN)
 
 /* Set by the tool at any time. */
-volatile struct launch_gate launch_gate SEC(".data.launch_gate");
+volatile struct launch_gate launch_gate SEC(SECTION_LAUNCH_GATE);
 
 /* As launch_link_counts(), by the gate of the process; own: the link is its own. */
 COLD_IN_USER bool launch_gate_counts(bool own, bool returns)

@@ -2,6 +2,7 @@
 /* The processes that sent a record: only their forks, execs and exits are reported. */
 #ifndef LIB_PROCESSES_BPF_H
 #define LIB_PROCESSES_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/cuda.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/process.h"
@@ -12,7 +13,7 @@ enum { PROCESSES = 65536 };
 /* By process id. */
 BPF_HASH(processes, __u32, struct process, PROCESSES)
 
-struct shares process_shares SEC(".data.processes");
+struct shares process_shares SEC(SECTION_PROCESSES);
 
 /* Adds a process; false if it exists, or if there are too many. */
 static __always_inline bool process_add(__u32 pid, __u64 program)

@@ -6,6 +6,7 @@
  * searched in the interpreter's list, by pthread_self(), which the thread pointer gives: Linux's thread ids differ in a container. */
 #ifndef LIB_PYTHON_BPF_H
 #define LIB_PYTHON_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/records.bpf.h"
 #include "lib/shares.bpf.h"
 #include "abi/python_frames.h"
@@ -53,7 +54,7 @@ BPF_HASH(python_codes, struct python_code_key, struct python_code_value, PYTHON_
 
 /* User space gives back the shares of elements that it deletes.  Global, because libbpf shares only sections with a global
  * variable with user space. */
-struct python_shared python_shared SEC(".data.python");
+struct python_shared python_shared SEC(SECTION_PYTHON);
 
 /* Reads the field at an offset of a frame or code object.  User space has checked the offsets;
  * the verifier has not. */

@@ -8,6 +8,7 @@
  * bytes are counted in two parts, with the positions of their ends: a part is dropped when the reader is past it. */
 #ifndef LIB_RECORDS_BPF_H
 #define LIB_RECORDS_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/lost.bpf.h"
 #include "lib/shares.bpf.h"
 
@@ -22,7 +23,7 @@ struct {
 } events SEC(".maps");
 
 /* The size that the tool has given it: more, if copies of stacks go through it. */
-const volatile __u32 records_bytes SEC(".rodata.records") = RECORDS_BYTES;
+const volatile __u32 records_bytes SEC(SECTION_RECORDS) = RECORDS_BYTES;
 
 enum { RECORDS_PILE = 64 * 1024, RECORDS_STEP = RECORDS_BYTES / 128 };
 

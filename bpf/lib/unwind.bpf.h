@@ -2,12 +2,13 @@
 /* Unwinds the user's stack by rules, or sends a copy of it: see abi/stack_unwind.h. */
 #ifndef LIB_UNWIND_BPF_H
 #define LIB_UNWIND_BPF_H
+#include "abi/bpf_names.h"
 #include "lib/records.bpf.h"
 #include "lib/task.bpf.h"
 #include "lib/lost.bpf.h"
 #include "abi/stack_unwind.h"
 
-const volatile struct stack_config stack_config SEC(".rodata.stack");
+const volatile struct stack_config stack_config SEC(SECTION_STACK);
 
 /* User space writes the rules. */
 struct {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "api/cuda_fn.h"
 #include "abi/python_frames.h"
 #include "api/cuda_protos.h"
@@ -45,7 +46,7 @@ struct inject_python {
 
 static bool is_python(const struct bpf_map *map)
 {
-	return !strcmp(bpf_map__name(map), "python_processes");
+	return !strcmp(bpf_map__name(map), MAP_PYTHON_PROCESSES);
 }
 
 static struct inject_python *python_find(const struct inject_memory *m, int pid)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "base/log2_hist.h"
 #include "bpf/bpf_mmap.h"
 #include "bpf/map_backend.h"
@@ -20,7 +21,7 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 {
 	aggregates->syms = syms;
 	aggregates->processes = processes;
-	aggregates->shares = bpf_object__find_map_by_name(obj, ".data.shares");
+	aggregates->shares = bpf_object__find_map_by_name(obj, SECTION_SHARES);
 	aggregates->quota = (struct quota){
 		.limit = 128 << 20, .what = "groups of calls by call stack",
 		.loss = "calls of further groups are not counted",
@@ -29,8 +30,8 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 	if (syms)
 		return;
 	if (!aggregates->other_records)
-		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
-	aggregates->slots = bpf_object__find_map_by_name(obj, "aggregate_slots");
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, MAP_EVENTS), getpagesize());
+	aggregates->slots = bpf_object__find_map_by_name(obj, MAP_AGGREGATE_SLOTS);
 	bpf_mmap_per_cpu(aggregates->slots, AGGREGATE_SLOTS);
 }
 

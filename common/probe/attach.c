@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "abi/bpf_names.h"
 #include "abi/watch_event.h"
 #include "base/die.h"
 #include "base/failure.h"
@@ -250,11 +251,11 @@ void attach_prepare(struct bpf_object *obj, enum attach_kind kind)
 {
 	int type = kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
 
-	want(obj, "cuda_enter", kind != ATTACH_SESSION, type);
-	want(obj, "cuda_return", kind != ATTACH_SESSION, type);
-	want(obj, "cuda_session", kind == ATTACH_SESSION, TRACE_UPROBE_SESSION);
-	want(obj, "cuda_launch", true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
-	want(obj, "cuda_empty", true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
+	want(obj, PROG_ENTER, kind != ATTACH_SESSION, type);
+	want(obj, PROG_RETURN, kind != ATTACH_SESSION, type);
+	want(obj, PROG_SESSION, kind == ATTACH_SESSION, TRACE_UPROBE_SESSION);
+	want(obj, PROG_LAUNCH, true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
+	want(obj, PROG_EMPTY, true, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
 }
 
 /* The id, and of a USDT probe where its arguments are. */
@@ -282,9 +283,9 @@ static struct program_set programs_of(const struct attacher *to)
 	const int multi = to->kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
 
 	if (to->kind == ATTACH_SESSION)	/* one for both */
-		return (struct program_set){ { NULL, "cuda_session" }, TRACE_UPROBE_SESSION,
+		return (struct program_set){ { NULL, PROG_SESSION }, TRACE_UPROBE_SESSION,
 					     cookie };
-	return (struct program_set){ { "cuda_return", "cuda_enter" }, multi, cookie };
+	return (struct program_set){ { PROG_RETURN, PROG_ENTER }, multi, cookie };
 }
 
 static struct bpf_program *program_at(const struct bpf_object *obj, const struct program_set *set, int i)
@@ -383,7 +384,7 @@ struct attachment *attach_file(struct attacher *to, int fd, int pid, const struc
 
 struct attachment *attach_entries(struct attacher *to, int fd, int pid, const struct elf_probe *probes, int n)
 {
-	const struct program_set set = { { NULL, "cuda_launch" },
+	const struct program_set set = { { NULL, PROG_LAUNCH },
 					 to->kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI,
 					 generation_cookie(to) };
 

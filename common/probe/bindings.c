@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include "abi/bpf_names.h"
 #include "abi/watch_event.h"
 #include "base/die.h"
 #include "probe/bindings.h"
@@ -10,12 +11,12 @@
 
 static struct bpf_map *generations(const struct probes *p)
 {
-	return bpf_object__find_map_by_name(p->attacher.obj, "link_generations");
+	return bpf_object__find_map_by_name(p->attacher.obj, MAP_LINK_GENERATIONS);
 }
 
 static unsigned *renewed(const struct probes *p)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(p->attacher.obj, ".data.link_renewed");
+	struct bpf_map *map = bpf_object__find_map_by_name(p->attacher.obj, SECTION_LINK_RENEWED);
 	size_t size;
 
 	return (unsigned *)bpf_map__initial_value(map, &size);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/probe_overhead.h"
 #include "probe/launch_gates.h"
 #include "probe/probes.h"
 
 static struct bpf_map *gates(const struct probes *p)
 {
-	return bpf_object__find_map_by_name(p->attacher.obj, "launch_gates");
+	return bpf_object__find_map_by_name(p->attacher.obj, MAP_LAUNCH_GATES);
 }
 
 static struct launch_gate *gate_of_all(const struct probes *p)
 {
 	size_t size;
 
-	return (struct launch_gate *)bpf_map__initial_value(bpf_object__find_map_by_name(p->attacher.obj, ".data.launch_gate"),
+	return (struct launch_gate *)bpf_map__initial_value(bpf_object__find_map_by_name(p->attacher.obj, SECTION_LAUNCH_GATE),
 							    &size);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/watch_event.h"
 #include "base/clock.h"
 #include "probe/probes.h"
@@ -41,7 +42,7 @@ bool share_wanted(const struct probes *p)
 
 static int watched(const struct probes *p)
 {
-	return bpf_object__find_map_fd_by_name(p->attacher.obj, "watched");
+	return bpf_object__find_map_fd_by_name(p->attacher.obj, MAP_WATCHED);
 }
 
 static void set_listed(struct probes *p, int pid, unsigned char how)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <linux/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/usdt.h"
 #include "base/die.h"
 #include "base/quota.h"
@@ -24,7 +25,7 @@ static struct usdt_sets *sets_of(struct probes *p)
 		p->usdt_sets = xcalloc(1, sizeof(*p->usdt_sets));
 		p->usdt_sets->quota = (struct quota){ .limit = USDT_SETS, .what = "places of USDT arguments",
 						      .loss = "further USDT probes are not placed" };
-		p->usdt_sets->map = bpf_object__find_map_by_name(p->attacher.obj, "usdt_sets");
+		p->usdt_sets->map = bpf_object__find_map_by_name(p->attacher.obj, MAP_USDT_SETS);
 		if (!bmap_exists(p->usdt_sets->map))
 			p->usdt_sets->map = NULL;
 	}

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "abi/bpf_names.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -176,7 +177,7 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 
 static int use_watched(const struct watch *w, struct watch_bpf *skel)
 {
-	struct bpf_map *watched = bpf_object__find_map_by_name(w->attacher->obj, "watched");
+	struct bpf_map *watched = bpf_object__find_map_by_name(w->attacher->obj, MAP_WATCHED);
 
 	return watched ? bpf_map__reuse_fd(skel->maps.watched, bpf_map__fd(watched)) : 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <linux/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "bpf/map_backend.h"
@@ -51,7 +52,7 @@ static const struct bpf_map *find_map(const struct bpf_object *obj, const char *
 
 static struct shares *shares_of(const struct bpf_object *obj)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".data.python");
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, SECTION_PYTHON);
 	size_t size = 0;
 	struct python_shared *shared = map ? (struct python_shared *)bpf_map__initial_value(map, &size) : NULL;
 
@@ -64,12 +65,12 @@ struct python *python_new(struct helper_pool *helpers, const struct bpf_object *
 {
 	struct python *p;
 
-	if (obj && !find_map(obj, "python_processes"))
+	if (obj && !find_map(obj, MAP_PYTHON_PROCESSES))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->helpers = helpers;
-	p->map = obj ? find_map(obj, "python_processes") : NULL;
-	codes_init(&p->codes, helpers, obj ? find_map(obj, "python_codes") : NULL, obj ? shares_of(obj) : NULL);
+	p->map = obj ? find_map(obj, MAP_PYTHON_PROCESSES) : NULL;
+	codes_init(&p->codes, helpers, obj ? find_map(obj, MAP_PYTHON_CODES) : NULL, obj ? shares_of(obj) : NULL);
 	p->processes_quota = (struct quota){
 		.limit = MAX_PROCESSES, .what = "processes that run Python",
 		.loss = "the Python frames of further ones are not shown",

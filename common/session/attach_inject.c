@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/process.h"
 #include "abi/record.h"
 #include "abi/shares.h"
@@ -38,13 +39,13 @@
 
 static void events_open(struct inject_events *e, const struct bpf_object *obj, struct record_queue *queue)
 {
-	struct bpf_map *shares = bpf_object__find_map_by_name(obj, ".data.processes");
+	struct bpf_map *shares = bpf_object__find_map_by_name(obj, SECTION_PROCESSES);
 	size_t size = 0;
 
 	*e = (struct inject_events){
-		.processes = bpf_object__find_map_by_name(obj, "processes"), .queue = queue,
+		.processes = bpf_object__find_map_by_name(obj, MAP_PROCESSES), .queue = queue,
 		.shares = shares ? (struct shares *)bpf_map__initial_value(shares, &size) : NULL,
-		.exec_stays = bpf_object__find_program_by_name(obj, "trace_exec"),
+		.exec_stays = bpf_object__find_program_by_name(obj, PROG_TRACE_EXEC),
 	};
 	if (!e->shares || bpf_map__value_size(e->processes) != sizeof(struct process))
 		e->processes = NULL;
@@ -248,8 +249,8 @@ void resident_refuse(const struct backend *b, struct session *t, struct failure 
 
 static void attach_inject_make_room(struct bpf_object *obj)
 {
-	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
-	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
+	struct bpf_map *ring = bpf_object__find_map_by_name(obj, MAP_EVENTS);
+	struct bpf_map *size = bpf_object__find_map_by_name(obj, SECTION_RECORDS);
 	unsigned int bytes = RING;
 
 	if (!ring || !size || bpf_map__max_entries(ring) <= (unsigned)getpagesize())	/* a tool that sends few */
@@ -280,8 +281,8 @@ void inject_load(struct session *t, struct bpf_object_skeleton *skel)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
 	attach_inject_make_room(obj);
 	inject_memory_open(&in->memory, obj, &t->probes, in->library);
-	in->ended = program(obj, "trace_exit");
-	in->left = in->ended ?: program(obj, "thread_exit");
+	in->ended = program(obj, PROG_TRACE_EXIT);
+	in->left = in->ended ?: program(obj, PROG_THREAD_EXIT);
 	a->toggle = toggle;
 	a->ctx = in;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/call_filter.h"
 #include "base/die.h"
 #include "cli/opt.h"
@@ -63,7 +64,7 @@ char *filter_read(const struct filter_options *o, struct filter *f)
 
 void filter_prepare(const struct filter_options *o, struct bpf_object *obj, struct filter *f)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.filter");
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, SECTION_FILTER);
 	char *why;
 
 	if (!map)

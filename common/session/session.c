@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/device.h"
 #include "abi/record.h"
 #include "abi/stack_frames.h"
@@ -168,8 +169,8 @@ enum { ROOM = 16 << 20 };
 
 static void session_make_room(struct bpf_object *obj)
 {
-	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
-	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
+	struct bpf_map *ring = bpf_object__find_map_by_name(obj, MAP_EVENTS);
+	struct bpf_map *size = bpf_object__find_map_by_name(obj, SECTION_RECORDS);
 	unsigned int bytes = ROOM;
 
 	if (!ring || !size || bpf_map__max_entries(ring) >= ROOM)
@@ -193,9 +194,9 @@ static void shrink(struct bpf_object *obj, const char *const *maps)
 /* The verifier removes code for what is not configured, but its maps are made. */
 static void prepare_stacks(const struct session *t, struct bpf_object *obj)
 {
-	static const char *const unwind[] = { "unwind_table", "unwind_processes", NULL };
-	static const char *const python[] = { "python_processes", "python_codes", NULL };
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.stack");
+	static const char *const unwind[] = { MAP_UNWIND_TABLE, MAP_UNWIND_PROCESSES, NULL };
+	static const char *const python[] = { MAP_PYTHON_PROCESSES, MAP_PYTHON_CODES, NULL };
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, SECTION_STACK);
 	struct stack_config config = session_stack_config(t);
 
 	if (!map)
@@ -211,8 +212,8 @@ static void prepare_stacks(const struct session *t, struct bpf_object *obj)
 
 void session_prepare(struct session *t, struct bpf_object *obj)
 {
-	static const char *const watched[] = { "watched", NULL };
-	static const char *const generations[] = { "link_generations", NULL };
+	static const char *const watched[] = { MAP_WATCHED, NULL };
+	static const char *const generations[] = { MAP_LINK_GENERATIONS, NULL };
 
 	t->probes.attacher.obj = obj;
 	if (!t->inject)
@@ -300,12 +301,12 @@ static struct device_state *state_of(const struct bpf_object *obj)
 	size_t size;
 
 	return (struct device_state *)bpf_map__initial_value(
-		bpf_object__find_map_by_name(obj, ".data.device"), &size);
+		bpf_object__find_map_by_name(obj, SECTION_DEVICE), &size);
 }
 
 unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsigned classes)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.device");
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, SECTION_DEVICE_CONFIG);
 	struct device_config config = { .only = t->devices, .alone = only_for_devices(classes) };
 
 	bpf_map__set_initial_value(map, &config, sizeof(config));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "abi/device.h"
 #include "base/die.h"
 #include "cli/devices.h"
@@ -108,11 +109,11 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 /* The maps of bpf/lib/records.bpf.h and lost.bpf.h; NULL where a tool's programs have neither. */
 static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 {
-	struct bpf_map *lost = bpf_object__find_map_by_name(obj, ".data.lost");
+	struct bpf_map *lost = bpf_object__find_map_by_name(obj, SECTION_LOST);
 	size_t size;
 
-	events->ring = bpf_object__find_map_by_name(obj, "events");
-	events->lost_by = bpf_object__find_map_by_name(obj, "lost_by");
+	events->ring = bpf_object__find_map_by_name(obj, MAP_EVENTS);
+	events->lost_by = bpf_object__find_map_by_name(obj, MAP_LOST_BY);
 	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <linux/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "bpf/bpf_mmap.h"
 #include "base/die.h"
 #include "bpf/map_backend.h"
@@ -10,9 +11,9 @@
 
 bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
 {
-	const struct bpf_map *processes = bpf_object__find_map_by_name(obj, "unwind_processes");
+	const struct bpf_map *processes = bpf_object__find_map_by_name(obj, MAP_UNWIND_PROCESSES);
 
-	*t = (struct unwind_table){ .map = bpf_object__find_map_by_name(obj, "unwind_table") };
+	*t = (struct unwind_table){ .map = bpf_object__find_map_by_name(obj, MAP_UNWIND_TABLE) };
 	if (!t->map || !processes) {
 		errno = ENOENT;
 		return false;

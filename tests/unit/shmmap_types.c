@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "shmmap/create.h"
 #include "shmmap.h"
 
@@ -215,7 +216,7 @@ void test_object(const char *file)
 	__u64 *at;
 
 	CHECK(obj);
-	lost = bpf_object__find_map_by_name(obj, ".data.lost");
+	lost = bpf_object__find_map_by_name(obj, SECTION_LOST);
 	at = (__u64 *)bpf_map__initial_value(lost, &size);
 	at[0] = 1009;
 	m = shmmap_create(obj, functions, 2);
@@ -223,7 +224,7 @@ void test_object(const char *file)
 	CHECK(!strcmp(m->shm.names + m->shm.function[0].name, "ant") && m->shm.function[0].id == 7);
 	CHECK(!strcmp(m->shm.names + m->shm.function[1].name, "zebra") && m->shm.function[1].flags == INJECT_RETURNS);
 	view = shmmap_of(m, lost);
-	CHECK(view == shmmap_find(&m->shm, ".data.lost") && *(__u64 *)view->at == 1009);
+	CHECK(view == shmmap_find(&m->shm, SECTION_LOST) && *(__u64 *)view->at == 1009);
 	*(__u64 *)view->at = 1013;	/* a program has written it */
 	CHECK(at[0] == 1013);
 	view = shmmap_find(&m->shm, ".rodata");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "abi/bpf_names.h"
 #include "bpf/map_backend.h"
 #include "unwind/unwind_table.h"
 
@@ -16,7 +17,7 @@ static unsigned owners[SECOND + 1];	/* by process, as the programs are told; 0: 
 static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
 {
 	(void)ctx, (void)flags;
-	if (!map || strcmp(bpf_map__name(map), "unwind_processes"))
+	if (!map || strcmp(bpf_map__name(map), MAP_UNWIND_PROCESSES))
 		return -EINVAL;
 	owners[*(const int *)key] = ((const struct unwind_process *)value)->owner;
 	return 0;

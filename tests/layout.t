@@ -232,9 +232,11 @@ awk '
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "a static function has no other's name in its room: a breakpoint, a profile and a tag mean one"
-for c in agent/*/*.c common/*/*.c tools/*/*.c; do
-	sed -nE "s|^static [^;=()]*[^a-zA-Z_0-9]([a-z_0-9]+)\(.*|${c%/*} \1|p" "$c" | sort -u	# some have a prototype
-done | sort >"$tmp/static"
+awk '/^static [^;=()]*[^a-zA-Z_0-9][a-z_0-9]+\(/ {
+		sub(/\(.*/, ""); sub(/.*[^a-zA-Z_0-9]/, "")
+		room = FILENAME; sub(/\/[^\/]*$/, "", room)
+		if (!seen[FILENAME, $0]++) print room, $0	# some have a prototype
+	}' agent/*/*.c common/*/*.c tools/*/*.c | sort >"$tmp/static"
 [ "$(wc -l <"$tmp/static")" -gt 2000 ] || no "few functions"
 uniq -d "$tmp/static" | grep -v ' __attribute__$' >"$tmp/out"
 lines 0 ''

@@ -384,6 +384,7 @@ for wrong in '--ages 10,5' '--ages 1.5' '--ages x' '--labels pid,nothing' '--by 
 	run cudaexporter $wrong
 	status 2
 done
+fails 2 "--interval: '100ms' is shorter than 1000 ms" cudaexporter --textfile "$tmp/cuda.prom" --interval 100ms
 
 it "the manager that started it is told when it is ready"
 python3 - "$tmp/notify" >"$tmp/said" <<'END' &

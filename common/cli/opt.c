@@ -141,9 +141,11 @@ static void set(const struct opt *o, const char *s)
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_TIME:
-		if (!value_time(s, o->unit, &n) || n < o->min)
+		if (!value_time(s, o->unit, &n) || (!n && o->min))
 			usage_error("--%s: '%s' is not a duration%s such as 5, 0.5, 100ms or 2m", o->name, s,
 				    o->min ? " > 0" : "");
+		if (n < o->min)
+			usage_error("--%s: '%s' is shorter than %ld ms", o->name, s, o->min / VALUE_MS);
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_MANY:

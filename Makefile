@@ -270,7 +270,7 @@ CLIENT_TESTS := $(wildcard tests/clients/*.t)
 
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
-	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built clients-built
 	@LONG=1 JOBS=$${JOBS:-$$(($$(nproc) + 1))} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(TESTS)
 
 # real programs, such as PyTorch, on the simulated CUDA: pip fetches 6 GB, once.  What cannot be had is skipped, with the reason:

@@ -156,7 +156,7 @@ done
 it "a process that used CUDA before tracing is not complete, also if it has ended by the report"
 for t in cudaleak cudamemcpysize ${LONG:+cudamallocsnoop cudasynclatency cudalaunchtop}; do
 	program "$bin/mem" malloc 1 64 wait malloc 5 64 copy 7 64 h2d sync 11 launch 3
-	tool $t -jp "$pid"
+	tool "$t" -jp "$pid"
 	go
 	wait "$tracer"
 	[ -s "$tmp/out" ] || no "$t: nothing"

@@ -225,7 +225,10 @@ escaped() {
 	nccl*) command=$of_nccl ;;
 	*) command=$of_cuda ;;
 	esac
-	replayed "$t" "$@" -c "$command"
+	case $* in
+	--list*) run "$t" "$@" -c "$command" ;;
+	*) replayed "$t" "$@" -c "$command" ;;
+	esac
 	clean "$t $*"
 	[ "$form" = json ] || return
 	jq -e . "$tmp/out" >/dev/null 2>"$tmp/jq" || no "$*: $(head -c 200 "$tmp/jq")"

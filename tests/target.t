@@ -420,14 +420,14 @@ it "... where every process is traced"
 for t in cudaleak ${LONG:+cudatrace}; do
 	own storm
 	program "$own" threads 1 0	# so that the tool knows the library
-	tool $t -j
+	tool "$t" -j
 	"$own" reused 29 3 >/dev/null
 	stop
 	exec 3>&-
 	grep "\"comm\":\"${own##*/}\"" "$tmp/out" >"$tmp/mine"
 	mv "$tmp/mine" "$tmp/out"
 	number=$(jq -s 'map(select(.type == "held" or .func == "cudaMalloc"))[0].pid' "$tmp/out")
-	[ $t = cudaleak ] && sum 87 "select(.type == \"held\" and .pid == $number).count" ||
+	[ "$t" = cudaleak ] && sum 87 "select(.type == \"held\" and .pid == $number).count" ||
 		json 87 ".func == \"cudaMalloc\" and .pid == $number"
 done
 
@@ -435,13 +435,13 @@ for kind in $kinds ${LONG:+perf}; do
 	it "--attach $kind: a process that gets the number of that of -p is not traced"
 	for t in cudatrace ${LONG:+cudaleak}; do
 		program "$bin/mem" wait malloc 7 100
-		tool $t --attach "$kind" -jp "$pid"
+		tool "$t" --attach "$kind" -jp "$pid"
 		"$bin/storm" heir "$pid" 31 >"$tmp/heir" & heir=$!
 		go
 		wait "$tracer"
 		wait "$heir"
 		equal "$(cat "$tmp/heir")" 'calls 31 harmed 0'
-		[ $t = cudaleak ] && json 1 '.type == "held" and .count == 7' || json 7 '.func == "cudaMalloc"'
+		[ "$t" = cudaleak ] && json 1 '.type == "held" and .count == 7' || json 7 '.func == "cudaMalloc"'
 	done
 done
 

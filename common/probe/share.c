@@ -45,16 +45,13 @@ static int watched(const struct probes *p)
 	return bpf_object__find_map_fd_by_name(p->attacher.obj, MAP_WATCHED);
 }
 
-static void set_listed(struct probes *p, int pid, unsigned char how)
-{
-	bpf_map_update_elem(watched(p), &pid, &how, BPF_ANY);
-}
-
 void share_list(struct probes *p)
 {
+	const unsigned char how = WATCH_SHARED;
+
 	p->share.listed = share_wanted(p) && !p->on_dso && !uretprobe_kills(p) && watch_ends(p->watch);
 	for (int i = 0; p->share.listed && p->pids[i]; i++)
-		set_listed(p, p->pids[i], WATCH_SHARED);
+		bpf_map_update_elem(watched(p), &p->pids[i], &how, BPF_ANY);
 }
 
 static int how_listed(const struct probes *p, int pid)
@@ -98,8 +95,9 @@ void share_scanned(struct probes *p, int pid, int how)
 {
 	int was = p->tree ? watch_probed(p->watch, pid) : -1;
 
+	/* the watcher's program removes it when the process ends: its number may be another's by now */
 	if (p->share.listed)
-		set_listed(p, pid, how);
+		bpf_map_update_elem(watched(p), &pid, &(unsigned char){ how }, BPF_EXIST);
 	if (was >= 0 && was != how)
 		watch_set_probed(p->watch, pid, how);
 }

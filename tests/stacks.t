@@ -346,6 +346,7 @@ json 2 '.op == "alloc" and .stack[0].sym == "allocates_here" and .stack[1].sym =
 
 cat >"$tmp/paths.c" <<'END'
 #include <stdio.h>
+#include <unistd.h>
 struct dim3 { unsigned x, y, z; };
 int cudaMalloc(void **, unsigned long);
 int cudaLaunchKernel(const void *, struct dim3, struct dim3, void **, unsigned long, void *);
@@ -375,8 +376,11 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		getchar();
 	}
-	for (int i = 0; i < 20011; i++)
+	for (int i = 0; i < 20011; i++) {
 		path(120, i, argc > 1);
+		if (argc == 1 && i % 1000 == 0)	/* a busy tool keeps up */
+			usleep(50000);
+	}
 	return 0;
 }
 END
@@ -393,8 +397,12 @@ json 1 ".incomplete_stacks == $n and .incomplete_by == { no_stack_memory_full: $
 says "$n call stacks are incomplete: $n without any frame (memory for call stacks is full)"
 # shellcheck disable=SC2086 # words
 run cudaleak $frames --folded --pprof "$tmp/p" -c "$tmp/paths"
+# on a busy machine the ring buffer fills: these stacks are not there at all
+lost=$(sed -n 's/.*: \([0-9]*\) records\{0,1\} lost: .*/\1/p' "$tmp/err")
+n=$(sed -n 's/.*: \([0-9]*\) call stacks are incomplete: .*/\1/p' "$tmp/err")
+[ "$n" -gt 5003 ] || no "$n stacks had no memory"
 lines 1 "^paths;\\[$full\\];\\[device\\] $((n * 64))$"
-lines $((20011 - n + 1)) ''
+lines $((20011 - n - ${lost:-0} + 1)) ''
 python3 tests/pprof.py "$tmp/p" >"$tmp/out"
 json 1 "select(.folded // \"\" | contains(\"[$full]\")) | .values.allocations == $n"
 

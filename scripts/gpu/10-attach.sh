@@ -16,7 +16,7 @@ for kind in session multi perf inject auto; do
 	try 60 "$tools/cudamallocsnoop" -qj --attach $kind -c "$bin/$what malloc 23 4096 free 7"
 	q 1
 	[ $kind != inject ] || q 2
-	if [ $rc -ne 0 ] && [ -n "$cannot" ] || grep -q 'does not support --attach' "$tmp/err"; then
+	if [ $rc -ne 0 ] && [ -n "$cannot" ] || grep -q 'does not support it' "$tmp/err"; then
 		skip "--attach $kind" "$(head -n 1 "$tmp/err")"
 		continue
 	fi

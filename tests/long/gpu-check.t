@@ -107,7 +107,7 @@ lines 4 '^simulated +cuda[a-z]*, inside: images measured; '
 it "a part that is stopped leaves no process and no file, and is run again"
 rm -r "$pack/results"
 TMPDIR=$tmp/root/tmp LD_LIBRARY_PATH=$lib "$pack/gpu-check" --sim attach >"$tmp/out" 2>"$tmp/err" & pid=$!
-until_true grep -q 'attach multi' "$tmp/out"
+until_true grep -q 'attach session' "$tmp/out"
 kill $pid
 wait $pid
 until_true eval "! pgrep -f $tmp/root/tmp/ >/dev/null"

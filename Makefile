@@ -1,5 +1,5 @@
 # make            build the tools in tools/, in build: TOOLS='cudaleak cudatop' these, EXPORTER=no all but cudaexporter
-# make check      set up, build, and run the tests in tests: ten minutes; TESTS='tests/cudaleak.t' these   (as root)
+# make check      set up, build, and run the tests in tests: five minutes; TESTS='tests/cudaleak.t' these   (as root)
 # make check-all  also what is slow in those files, tests/long and, with real programs, tests/clients (not with CLIENTS=no)
 # make check-X    what make check-all has not: all of it with X = world, or a part: api arm64 clients kernels libs ptx roots
 # make sanitize, bench   the tools' tests with ASan and UBSan; what a traced call costs: $(O)/bench.md   (as root)

@@ -23,17 +23,6 @@ void gpu_refuse(const struct backend *b, struct session *t, struct failure *f)
 	free(why);
 }
 
-void gpu_open(struct session *t, const struct bpf_map *ring)
-{
-	record_queue_open(&t->records, ring);
-}
-
-/* The library in the command's processes changes kernels as they are loaded. */
-void gpu_attach(struct session *t)
-{
-	(void)t;
-}
-
 void gpu_begin(struct session *t)
 {
 	gpuprobe_begin(t->gpuprobe);

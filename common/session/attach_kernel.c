@@ -89,11 +89,6 @@ void kernel_load(struct session *t, struct bpf_object_skeleton *skel)
 		die(session_load_error(-errno), "cannot load the BPF programs");
 }
 
-void kernel_open(struct session *t, const struct bpf_map *ring)
-{
-	record_queue_open(&t->records, ring);
-}
-
 static void say_missing(const struct watch_event *e, const char *what)
 {
 	warning(0, "process %d: %s: calls until its probes are placed again may be missing",

@@ -8,7 +8,7 @@
 
 #define KERNEL(word, attach_kind) {								\
 	.name = word, .kind = attach_kind, .kernel = true, .suits = kernel_suits, .refuse = kernel_refuse,	\
-	.load = kernel_load, .open = kernel_open, .attach = kernel_attach,			\
+	.load = kernel_load, .attach = kernel_attach,			\
 	.serve = kernel_serve, .tick = session_tick, .signal = kernel_signal, .detach = kernel_detach }
 
 #define INJECT(which, ...) {									\
@@ -19,8 +19,8 @@
 
 /* In the order in which they are tried: by what a call costs, and then by what they see. */
 static const struct backend backends[] = {
-	{ .name = "gpuprobe", .reads_late = true, .suits = gpu_suits, .refuse = gpu_refuse, .open = gpu_open,
-	  .attach = gpu_attach, .begin = gpu_begin, .serve = gpu_serve, .signal = gpu_signal,
+	{ .name = "gpuprobe", .reads_late = true, .suits = gpu_suits, .refuse = gpu_refuse,
+	  .begin = gpu_begin, .serve = gpu_serve, .signal = gpu_signal,
 	  .drain = gpu_drain, .detach = gpu_detach },
 	INJECT(resident),
 	KERNEL("session", ATTACH_SESSION),

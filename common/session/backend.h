@@ -33,9 +33,10 @@ struct backend {
 	void (*refuse)(const struct backend *b, struct session *t, struct failure *f);
 	/* Makes the maps, and has the programs ready to run.  NULL: there are no such programs. */
 	void (*load)(struct session *t, struct bpf_object_skeleton *skel);
-	/* Opens t->records, for this ring buffer or NULL.  Never NULL. */
+	/* Opens t->records, for this ring buffer or NULL.  NULL: the kernel has the buffer. */
 	void (*open)(struct session *t, const struct bpf_map *ring);
-	/* Probes the files that are mapped now, and has those that are mapped later reported.  Never NULL. */
+	/* Probes the files that are mapped now, and has those that are mapped later reported.  NULL: the library
+	 * in the processes of the command does it. */
 	void (*attach)(struct session *t);
 	/* The command starts next; running programs are traced from now on. */
 	void (*begin)(struct session *t);
@@ -60,7 +61,6 @@ void session_choose_backend(struct session *t);
 bool kernel_suits(const struct backend *b, const struct session *t);
 void kernel_refuse(const struct backend *b, struct session *t, struct failure *f);
 void kernel_load(struct session *t, struct bpf_object_skeleton *skel);
-void kernel_open(struct session *t, const struct bpf_map *ring);
 void kernel_attach(struct session *t);
 int kernel_serve(struct session *t, const struct backend_wait *w);
 void kernel_signal(const struct session *t, int sig);
@@ -82,8 +82,6 @@ void inject_detach(struct session *t, int sig, long ms);
 /* attach_gpuprobe.c: GPU probe tools have no BPF programs, but probes in kernels. */
 bool gpu_suits(const struct backend *b, const struct session *t);
 void gpu_refuse(const struct backend *b, struct session *t, struct failure *f);
-void gpu_open(struct session *t, const struct bpf_map *ring);
-void gpu_attach(struct session *t);
 void gpu_begin(struct session *t);
 int gpu_serve(struct session *t, const struct backend_wait *w);
 void gpu_signal(const struct session *t, int sig);

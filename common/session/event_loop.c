@@ -52,7 +52,10 @@ void event_loop_open(struct event_loop *e, struct session *t)
 	e->queue->ctx = e->ctx;
 	e->queue->syms = t->syms;
 	e->queue->processes = &t->processes;
-	t->backend->open(t, e->ring);
+	if (t->backend->open)
+		t->backend->open(t, e->ring);
+	else
+		record_queue_open(e->queue, e->ring);
 	signals_catch(t->command);
 }
 

@@ -216,7 +216,8 @@ void session_attach(struct session *t)
 
 	set_callbacks(t);
 	progress_begin(&t->progress);
-	t->backend->attach(t);
+	if (t->backend->attach)
+		t->backend->attach(t);
 	t->attached = true;
 	preexisting_begin(&t->processes);
 	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;

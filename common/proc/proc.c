@@ -302,7 +302,6 @@ size_t proc_exe(int pid, char *path, size_t size)
 bool proc_rights(int pid, struct proc_rights *r)
 {
 	char line[256], *text;
-	unsigned mode = 0;
 
 	*r = (struct proc_rights){ 0 };
 	pid = proc_living(pid);
@@ -310,13 +309,13 @@ bool proc_rights(int pid, struct proc_rights *r)
 	if (!text)
 		return false;
 	sscanf(text, "%u %u", &r->uid, &r->effective);
+	text = proc_status(pid, "Seccomp_filters", line, sizeof(line));	/* since Linux 5.9 */
+	if (text) {
+		r->filters = atoi(text);
+		return true;
+	}
 	text = proc_status(pid, "Seccomp", line, sizeof(line));
-	if (text)
-		mode = atoi(text);
-	text = proc_status(pid, "Seccomp_filters", line, sizeof(line));
-	r->filters = text ? atoi(text) : 0;
-	if (!r->filters)
-		r->filters = mode == 2 /* SECCOMP_MODE_FILTER */;
+	r->filters = text && atoi(text) == 2 /* SECCOMP_MODE_FILTER */;
 	return true;
 }
 

@@ -89,14 +89,40 @@ static inline gpu_u32 is_outside(gpu_u64 addr, gpu_u32 bytes, gpu_u64 *low, gpu_
 	return 1;
 }
 
+/* Returns when the host sees all that this lane has written. */
+static inline void fence_system(void)
+{
+	__asm__ volatile("membar.sys;" : : : "memory");
+}
+
+/* Writes a pair where it survives the context: the access may fault. */
+static inline void write_last(gpu_u32 group, gpu_u64 number, struct gpu_written access, struct gpu_written below)
+{
+	gpu_u64 last = load64(&ranges.last), index = group + number / 2 * (__cuprobe_ctl.mask + 1);
+	GPU_GLOBAL struct gpu_last *to = (GPU_GLOBAL struct gpu_last *)last + (index & (GPU_LASTS - 1));
+
+	if (!last)
+		return;
+	__asm__ volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(&to->number), "l"(0ull) : "memory");
+	fence_system();
+	__asm__ volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(&to->module), "r"(load32(&ranges.module)), "r"(group) : "memory");
+	gpu_write_to(&to->pair[0], 0, access);
+	gpu_write_to(&to->pair[1], 0, below);
+	fence_system();
+	__asm__ volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(&to->number), "l"(number + 1) : "memory");
+	fence_system();
+}
+
 static inline void write_outside(gpu_u32 site, gpu_u64 addr, gpu_u32 value, gpu_u64 low, gpu_u64 size)
 {
+	const struct gpu_written access = { addr, value, site, gpu_warp() | gpu_warpid() << 16, gpu_block() };
+	const struct gpu_written below = { low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32) };
 	gpu_u32 group = gpu_group();
 	gpu_u64 first = gpu_reserve(group, 2);
 
-	gpu_write(group, first, addr, value, site, gpu_warp() | gpu_warpid() << 16);
-	gpu_write_of(group, first + 1, (struct gpu_written){
-		low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32) });
+	gpu_write_of(group, first, access);
+	gpu_write_of(group, first + 1, below);
+	write_last(group, first, access, below);
 }
 
 /* Called by the lanes before an access; addr is generic and differs between them, bytes is the size of each lane's access. */
@@ -117,4 +143,6 @@ void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
 		gpu_count(site, OUTSIDE, lanes);
 		write_outside(site, addr, bytes | lanes << 8, low, size);
 	}
+	/* none of them makes its access before the record is written */
+	__asm__ volatile("bar.warp.sync %0;" : : "r"(active) : "memory");
 }

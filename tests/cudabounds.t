@@ -32,10 +32,22 @@ lines 1 '^\[[0-9:]{8}\] 2 accesses of warps checked, 3 of lanes outside of all a
 lines 1 '^ +3  copy: ld\.global\.u32, lanes\.cu:11$'
 lines 1 '^ +4 bytes at 0x[0-9a-f]+: 0 bytes behind the end of 116 bytes at 0x[0-9a-f]+; block 0, warp 0, 3 lanes$'
 
-it "a kernel that faults ends the readings: nothing is said to be inside, and what finds the access is named"
+it "the access that faults is named, before near misses of its place, although the context took the counts"
+run env SIM_KERNELS=1 cudabounds -q -r 2 -- "$lanes" over 7 1 32 3 far 24
+status 0
+lines 1 '^\[[0-9:]{8}\] 8 accesses of warps checked, 44 of lanes outside of all allocations, and others that could not be read$'
+lines 1 '^ +44  copy: ld\.global\.u32, lanes\.cu:11$'
+lines 1 '^ +4 bytes at 0x[0-9a-f]+: 512\.0 MiB behind the end of 4 bytes at 0x[0-9a-f]+; block 0, warp 0, 23 lanes, before the fault$'
+lines 1 'behind the end of 116 bytes at 0x[0-9a-f]+; block 0, warp 0, 3 lanes, before the fault$'
+says '1 reading failed: device 0: CUDA_ERROR_ILLEGAL_ADDRESS, a kernel faulted: no counts since the last reading (cudatrace -x names the launches)'
+on -r 11 -- "$lanes" over 7 1 32 3 far 24
+json 1 '.type == "access" and .faulted and .lanes == 23 and .below_size == 4 and .grid == 8 and .kind == "load" and .line == 11' \
+	7 '.type == "access" and .faulted and .lanes == 3 and .below_size == 116' \
+	0 '.type == "site" and .kind == "store"'
+
+it "a context that cannot be read from the first on has no access to name"
 run env SIM_KERNELS=1 SIM_FAIL=cuMemcpyDtoHAsync_v2:1=700 cudabounds -q -- "$lanes" over 1 1 32 3
 lines 1 '^\[[0-9:]{8}\] 0 accesses of warps checked, 0 of lanes outside of all allocations, and others that could not be read$'
-says '1 reading failed: device 0: CUDA_ERROR_ILLEGAL_ADDRESS, a kernel faulted: not known since the last reading (compute-sanitizer names the access, cudatrace -x the launches)'
 
 it "memory that was freed is known no longer, that of its next owner is"
 on -- "$lanes" over 3 5 64 11 copy 3 5 64 1 over 3 5 64 13

@@ -32,6 +32,7 @@ struct outside {
 	unsigned site, bytes, lanes, block, warp, grid;
 	unsigned long long addr;
 	unsigned long long low, size;	/* of the range below; 0, 0: none */
+	bool faulted;		/* a kernel in its context has, after the last reading */
 };
 
 /* The first of two records. */
@@ -78,6 +79,16 @@ static void add(struct probe *p, const struct outside *o)
 	p->at[p->n++] = *o;
 }
 
+enum { CHECKED, OUTSIDE };	/* counters of the probe */
+
+/* Counts an access whose counters went with the context. */
+static void count_faulted(struct gpuprobe_sum *sum, unsigned lanes)
+{
+	sum->hist[CHECKED]++;
+	sum->hist[OUTSIDE] += lanes;
+	sum->count += 1 + lanes;
+}
+
 static void add_record(struct probe *p, struct outside_half *half, const struct gpu_record *r)
 {
 	struct outside *o = &half->first;
@@ -88,11 +99,14 @@ static void add_record(struct probe *p, struct outside_half *half, const struct 
 		*o = (struct outside){
 			.code = half->module->code, .site = r->site, .bytes = r->value & 0xff, .lanes = r->value >> 8 & 0xff,
 			.block = r->block, .warp = r->warp & 0xffff, .grid = r->grid, .addr = r->time,
+			.faulted = half->module->faulted,
 		};
 	} else if (half->there && o->site == r->site && o->grid == r->grid) {
 		half->there = false;
 		o->low = r->time;
 		o->size = r->warp | (unsigned long long)r->block << 32;
+		if (o->faulted)
+			count_faulted(&half->module->sums[o->site], o->lanes);
 		add(p, o);
 	} else {
 		p->dropped++;
@@ -120,11 +134,10 @@ static void free_outsides(struct probe *p)
 	free(p->at);
 }
 
-enum { CHECKED, OUTSIDE };	/* counters of the probe */
-
 struct line {
 	struct site_row site;
 	unsigned long long checked, outside, bytes, addr, low, size, lanes, block, warp, grid;
+	bool faulted;
 };
 
 OUT_WORD(site_type, "site");
@@ -152,6 +165,7 @@ static const struct field access_fields[] = {
 	{ "grid", NULL, 0, OUT_UINT, AT(grid) },	/* number of the launch */
 	{ "block", NULL, 0, OUT_UINT, AT(block) },	/* number in the grid */
 	{ "warp", NULL, 0, OUT_UINT, AT(warp) },	/* number in the block */
+	{ "faulted", NULL, 0, OUT_BOOL, AT(faulted) },	/* one of the last accesses before a kernel faulted in the context */
 	SITE_OP_FIELDS,
 	SITE_PLACE_FIELDS,
 	SITE_KERNEL_FIELDS,
@@ -175,7 +189,8 @@ static void access_text(const struct outside *o)
 		printf(": across the end of %s at %#llx", out_bytes(o->size), o->low);
 	else
 		printf(": %s behind the end of %s at %#llx", out_bytes(o->addr - end), out_bytes(o->size), o->low);
-	printf("; block %u, warp %u, %u lane%s\n", o->block, o->warp, o->lanes, plural(o->lanes));
+	printf("; block %u, warp %u, %u lane%s%s\n", o->block, o->warp, o->lanes, plural(o->lanes),
+	       o->faulted ? ", before the fault" : "");
 }
 
 static void access_json(struct line *l, const struct outside *o)
@@ -186,9 +201,27 @@ static void access_json(struct line *l, const struct outside *o)
 	l->low = o->low;
 	l->size = o->size;
 	l->grid = o->grid;
+	l->faulted = o->faulted;
 	l->block = o->block;
 	l->warp = o->warp;
 	out_row(access_fields, l);
+}
+
+/* Shows examples of a site: those before a fault, the last first, or the others.  Returns the number of all shown. */
+static size_t show_examples(struct probe *p, const struct gpuprobe_total *t, struct line *l, bool faulted, size_t shown)
+{
+	for (size_t i = 0; l->outside && i < p->n && shown < (size_t)p->examples; i++) {
+		const struct outside *o = &p->at[faulted ? p->n - 1 - i : i];
+
+		if (o->code != t->code || o->site != t->site || o->faulted != faulted)
+			continue;
+		shown++;
+		if (out_is_json())
+			access_json(l, o);
+		else
+			access_text(o);
+	}
+	return shown;
 }
 
 static void show(struct probe *p, const struct gpuprobe_total *t)
@@ -198,23 +231,12 @@ static void show(struct probe *p, const struct gpuprobe_total *t)
 		.site = site_row(site, demangle_brief(&p->names, site->kernel), clock_ns()),
 		.checked = t->sum.hist[CHECKED], .outside = t->sum.hist[OUTSIDE],
 	};
-	size_t shown = 0;
 
 	if (out_is_json())
 		out_row(site_fields, &l);
 	else if (l.outside)
 		site_text(&l);
-	for (size_t i = 0; l.outside && i < p->n && shown < (size_t)p->examples; i++) {
-		const struct outside *o = &p->at[i];
-
-		if (o->code != t->code || o->site != t->site)
-			continue;
-		shown++;
-		if (out_is_json())
-			access_json(&l, o);
-		else
-			access_text(o);
-	}
+	show_examples(p, t, &l, false, show_examples(p, t, &l, true, 0));
 }
 
 static int by_outside(const void *a, const void *b)

@@ -23,6 +23,7 @@ enum {
 	CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 };
 enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_MEMHOSTALLOC_DEVICEMAP = 2 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 
@@ -53,6 +54,7 @@ struct CUlaunchConfig;
 	CALLED(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name)) \
 	CALLED(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t size, CUstream stream)) \
 	CALLED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t size, CUstream stream)) \
+	CALLED(cuMemHostGetDevicePointer_v2, (CUdeviceptr *p, void *host, unsigned flags)) \
 	CALLED(cuMemGetAddressRange_v2, (CUdeviceptr *low, size_t *size, CUdeviceptr p)) \
 	CALLED(cuModuleGetFunction, (CUfunction *f, CUmodule module, const char *name)) \
 	CALLED(cuModuleGetGlobal_v2, (CUdeviceptr *p, size_t *size, CUmodule module, const char *name)) \

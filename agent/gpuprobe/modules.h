@@ -5,6 +5,7 @@
 #define AGENT_GPUPROBE_MODULES_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "abi/gpu_variables.h"
 #include "agent/gpuprobe/real.h"
 
 /* By CUfunction_attribute: those from CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK on that cannot be set. */
@@ -39,6 +40,8 @@ struct context {
 	/* the thread's own */
 	bool dead;		/* after an error that only the context's end cures */
 	CUstream stream;
+	struct gpu_last *lasts;	/* GPU_LASTS; NULL: none.  Freed with the context */
+	CUdeviceptr lasts_at;	/* their address in kernels */
 };
 
 /* An instrumented PTX in a context; the thread's own. */
@@ -58,6 +61,7 @@ struct instance {
 	uint64_t ranges_changes;	/* ranges_copy()'s count when last written */
 	uint32_t ranges_version;	/* on the device */
 	bool ranges_noted, ranges_warned;	/* variables were added; too many were reported */
+	bool lasts_sent;
 };
 
 enum module_kind { MODULE, LIBRARY };

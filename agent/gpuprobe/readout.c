@@ -7,6 +7,26 @@
 #include "abi/cuda_sticky.h"
 #include "agent/gpuprobe/variables.h"
 
+/* Groups number their records apart, so launches come first. */
+static int by_launch(const void *a, const void *b)
+{
+	const struct gpu_last *x = a, *y = b;
+	const unsigned int p = x->pair[0].grid, q = y->pair[0].grid;
+
+	return p != q ? (p > q) - (p < q) : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Replaces the table by a sorted copy, which does not end with the context. */
+static void keep_lasts(struct context *c)
+{
+	const size_t size = GPU_LASTS * sizeof(*c->lasts);
+	struct gpu_last *copy = c->lasts ? malloc(size) : NULL;
+
+	if (copy)
+		qsort(memcpy(copy, c->lasts, size), GPU_LASTS, sizeof(*copy), by_launch);
+	c->lasts = copy;
+}
+
 /* Stops reading a context, and reports why. */
 static void give_up(struct reader *reader, CUresult error, unsigned readings)
 {
@@ -15,12 +35,16 @@ static void give_up(struct reader *reader, CUresult error, unsigned readings)
 	char why[192];
 
 	reader->context->dead = true;
+	if (cuda_error_is_sticky(error))
+		keep_lasts(reader->context);
+	else
+		reader->context->lasts = NULL;
 	if (error == CUDA_ERROR_DEINITIALIZED)
 		return;		/* the process ends */
 	if (!d->cuGetErrorName || d->cuGetErrorName(error, &name) || !name)
 		name = "an unknown error";
 	snprintf(why, sizeof(why), "device %d: %s%s", reader->context->device, name, !cuda_error_is_sticky(error) ? "" :
-		 ", a kernel faulted: not known since the last reading (compute-sanitizer names the access, cudatrace -x the launches)");
+		 ", a kernel faulted: no counts since the last reading (cudatrace -x names the launches)");
 	link_lost(&reader->state->link, 0, readings, why);
 }
 
@@ -56,11 +80,12 @@ static CUresult read_instances(struct reader *reader, struct module *m, bool las
 static void read_in(struct reader *reader, struct module *m, struct context *c, bool last)
 {
 	const struct driver *d = reader->state->driver;
-	CUresult r = d->cuCtxPushCurrent_v2(c->ctx);
+	CUresult r;
 	CUcontext was;
 
 	reader->context = c;
 	link_flush(&reader->state->link);	/* the image is reported before the module */
+	r = d->cuCtxPushCurrent_v2(c->ctx);
 	if (r) {
 		give_up(reader, r, 1);
 		return;
@@ -74,6 +99,14 @@ static void read_in(struct reader *reader, struct module *m, struct context *c, 
 	d->cuCtxPopCurrent_v2(&was);
 }
 
+/* The same, of what a faulted context has left. */
+static void read_lasts(struct reader *reader, const struct module *m, const struct context *c)
+{
+	for (struct instance *i = m->instances; i; i = i->next)
+		if (i->context == c && i->number && !i->lasts_sent)
+			instance_send_lasts(reader, i);
+}
+
 /* Called with the lock held; releases it while reading. */
 static void read_module(struct reader *reader, struct module *m, bool last)
 {
@@ -84,11 +117,14 @@ static void read_module(struct reader *reader, struct module *m, bool last)
 	m->busy = true;
 	last |= !reader->ranges_only && m->served < wanted;
 	for (c = state->modules.contexts; c; c = c->next) {
-		if (c->closed || c->dead || (m->context && m->context != c))
+		if (c->closed || (c->dead && !c->lasts) || (m->context && m->context != c))
 			continue;
 		c->busy = true;
 		pthread_mutex_unlock(&state->lock);
-		read_in(reader, m, c, last);
+		if (!c->dead)
+			read_in(reader, m, c, last);
+		if (c->dead && c->lasts)
+			read_lasts(reader, m, c);
 		pthread_mutex_lock(&state->lock);
 		c->busy = false;
 	}

@@ -372,6 +372,49 @@ static CUresult add_variables(struct reader *reader, const struct instance *i)
 	return CUDA_SUCCESS;
 }
 
+/* Gives the context a table of lasts, and the instance its address; without it a fault takes the records. */
+static CUresult write_lasts(struct reader *reader, struct instance *i)
+{
+	const struct driver *d = reader->state->driver;
+	struct context *c = reader->context;
+	const size_t size = GPU_LASTS * sizeof(*c->lasts);
+	void *host = NULL;
+	CUresult r;
+
+	if (!c->lasts && d->cuMemHostAlloc && d->cuMemHostGetDevicePointer_v2 &&
+	    !d->cuMemHostAlloc(&host, size, CU_MEMHOSTALLOC_DEVICEMAP) &&
+	    !d->cuMemHostGetDevicePointer_v2(&c->lasts_at, host, 0)) {
+		memset(host, 0, size);
+		c->lasts = host;
+	}
+	if (!c->lasts)
+		return CUDA_SUCCESS;
+	r = reader_write(reader, i->ranges + offsetof(struct gpu_ranges, module), &i->number, sizeof(i->number));
+	return r ? r : reader_write(reader, i->ranges + offsetof(struct gpu_ranges, last), &c->lasts_at, sizeof(c->lasts_at));
+}
+
+void instance_send_lasts(struct reader *reader, struct instance *i)
+{
+	struct gpuprobe_records head = { i->number, GPUPROBE_FAULTED, i->lost };
+	struct gpu_record *records;
+	size_t n = 0;
+
+	i->lasts_sent = true;
+	if (!reader_room(reader, GPU_LASTS * sizeof(i->context->lasts->pair)))
+		return;
+	records = (void *)reader->buffer;
+	for (size_t k = 0; k < GPU_LASTS; k++) {
+		const struct gpu_last *l = &i->context->lasts[k];
+
+		if (l->module != i->number || l->group >= i->groups || l->number <= i->read[l->group])
+			continue;
+		memcpy(records + n, l->pair, sizeof(l->pair));
+		n += GPU_LAST_PARTS;
+	}
+	if (n)
+		link_send(&reader->state->link, GPUPROBE_RECORDS, &head, sizeof(head), records, n * sizeof(*records));
+}
+
 static CUresult write_half(struct reader *reader, struct instance *i, uint32_t n)
 {
 	uint32_t version = i->ranges_version + 1 ? i->ranges_version + 1 : 2, half = version & 1;
@@ -393,7 +436,7 @@ static CUresult write_half(struct reader *reader, struct instance *i, uint32_t n
 static CUresult ranges_write(struct reader *reader, struct instance *i)
 {
 	static const uint32_t unknown;
-	CUresult r = i->ranges_noted ? CUDA_SUCCESS : add_variables(reader, i);
+	CUresult r = i->ranges_noted ? CUDA_SUCCESS : write_lasts(reader, i) ?: add_variables(reader, i);
 	uint64_t changes = 0;
 	size_t n = GPU_RANGES + 1;
 

@@ -20,4 +20,7 @@ struct instance *instance_new(struct reader *reader, const struct module *module
  * last: incomplete records count as lost. */
 CUresult instance_read(struct reader *reader, struct instance *instance, bool last);
 
+/* After a fault in the instance's context, with its sorted table of lasts: sends those since the last reading. */
+void instance_send_lasts(struct reader *reader, struct instance *instance);
+
 #endif

@@ -96,8 +96,9 @@ struct gpuprobe_slots {
 };
 
 /* Followed by complete records, with the bits GPU_LAP cleared. */
+enum { GPUPROBE_FAULTED = 1 };	/* a kernel has faulted in the context: the last records, which no counts have */
 struct gpuprobe_records {
-	uint32_t module, spare;
+	uint32_t module, flags;
 	uint64_t lost;		/* overwritten before they were read, since the module's beginning */
 };
 

@@ -83,7 +83,9 @@ struct gpu_range {
 struct gpu_ranges {
 	gpu_u32 version;	/* its lowest bit selects the valid half; 0: none yet */
 	gpu_u32 n[2];
-	gpu_u32 pad;
+	gpu_u32 module;		/* the library's number of it */
+	gpu_u64 last;		/* address of struct gpu_last [GPU_LASTS], or 0 */
+	gpu_u64 pad;
 	struct gpu_range range[2][GPU_RANGES];	/* sorted, not overlapping */
 };
 
@@ -91,6 +93,15 @@ struct gpu_ranges {
  * a lane | lanes << 8.  In the second, which has this value, time is the address of the range below, and warp | block << 32
  * its size; 0: none. */
 #define GPU_BOUNDS 0x7ffffff0u
+
+/* The last of these pairs, in host memory of the context that kernels write to: a kernel's fault takes the context's
+ * own memory, and its cause is written before the access is made.  Modules and groups share the table. */
+enum { GPU_LASTS = 1024, GPU_LAST_PARTS = 2 };	/* the first a power of two */
+struct gpu_last {
+	gpu_u64 number;		/* of the first record in its group's ring, plus 1; written last.  0: none */
+	gpu_u32 module, group;
+	struct gpu_record pair[GPU_LAST_PARTS];	/* without GPU_LAP */
+};
 
 /* In a site's slot, as hist[]: what cudacoalesce counts, accesses by the number of lines that they touch, then sums. */
 enum { GPU_LINES_EXACT = 16, GPU_LINES_BUCKETS = 24 };	/* 1 to 16 lines, then 17 and 18, 19 and 20 … 31 and 32 */

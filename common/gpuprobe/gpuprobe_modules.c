@@ -245,6 +245,7 @@ static const char *read_records(struct gpuprobe_modules *m, struct gpuprobe_proc
 	if (!module)
 		return NULL;
 	module->lost = frame->lost;
+	module->faulted = frame->flags & GPUPROBE_FAULTED;
 	for (size_t i = 0; i < (size - sizeof(*frame)) / sizeof(*records); i++)
 		add_record(m, module, &records[i]);
 	return NULL;

@@ -76,6 +76,7 @@ struct gpuprobe_module {
 	struct gpuprobe_sum *sums;	/* by site, since the module's beginning */
 	struct gpu_record *records;	/* in order of arrival, except the pairs of clocks */
 	size_t num_records, room;
+	bool faulted;		/* so did a kernel in its context: the counts lack the records that came last */
 	unsigned long long lost;	/* overwritten before they were read */
 	unsigned long long dropped;	/* beyond GPU_RECORDS_MAX, or of an unknown site */
 	unsigned long long failed;	/* readings */

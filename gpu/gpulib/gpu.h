@@ -176,19 +176,25 @@ struct gpu_written {
 	gpu_u32 value, site, warp, block;
 };
 
-/* Writes record `number`, reserved by gpu_reserve(), of a group's ring. */
-static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, struct gpu_written w)
+/* lap: GPU_LAP or 0. */
+static inline void gpu_write_to(GPU_GLOBAL struct gpu_record *record, gpu_u32 lap, struct gpu_written w)
 {
-	gpu_u32 limit = __cuprobe_ctl.limit, lap = (gpu_u32)number & limit ? 0 : GPU_LAP;
-	GPU_GLOBAL struct gpu_record *record = (GPU_GLOBAL struct gpu_record *)__cuprobe_ctl.records +
-		((gpu_u64)group * limit + ((gpu_u32)number & (limit - 1)));
-
 	__asm__ volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
 			 :: "l"(record), "r"((gpu_u32)w.time), "r"((gpu_u32)(w.time >> 32)), "r"(w.value | lap), "r"(w.site)
 			 : "memory");
 	__asm__ volatile("st.global.v4.u32 [%0+16], {%1, %2, %3, %4};"
 			 :: "l"(record), "r"(gpu_smid() | lap), "r"(w.warp), "r"(w.block), "r"(gpu_grid())
 			 : "memory");
+}
+
+/* Writes record `number`, reserved by gpu_reserve(), of a group's ring. */
+static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, struct gpu_written w)
+{
+	gpu_u32 limit = __cuprobe_ctl.limit;
+
+	gpu_write_to((GPU_GLOBAL struct gpu_record *)__cuprobe_ctl.records +
+		     ((gpu_u64)group * limit + ((gpu_u32)number & (limit - 1))),
+		     (gpu_u32)number & limit ? 0 : GPU_LAP, w);
 }
 
 /* The same, with the number of this block. */

@@ -20,4 +20,5 @@ for kind in far misaligned trap; do
 		look $tool -- "$bin/gpu" fault $kind
 		is "fault $kind: the tool $tool ends" 'in 30 s' "status $rc" "$(yes_if [ $rc -ne 124 ])"
 	done
+	[ $kind != far ] || is 'fault far: cudabounds names the access, whose record survives the context' 1 "$(count '"faulted":true')"
 done

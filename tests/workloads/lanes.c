@@ -4,7 +4,8 @@
  *   over LAUNCHES BLOCKS THREADS MISSING  copy with stride 1 from an allocation that is MISSING words too short
  *   spin LAUNCHES BLOCKS THREADS SLOW     block 0 loops SLOW times, the others 7 times
  *   leave LAUNCHES BLOCKS THREADS         threads leave at three places
- *   own LAUNCHES BLOCKS THREADS           threads use the module's memory and shared memory */
+ *   own LAUNCHES BLOCKS THREADS           threads use the module's memory and shared memory
+ *   far THREADS                           copy with a stride of 512 MiB: a fault, which ends the program */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,17 @@ static void copy(CUmodule module, char **a, unsigned stride, unsigned missing)
 	free(host);
 }
 
+static int far(CUmodule module, unsigned threads)
+{
+	unsigned stride = 1 << 27;
+	CUdeviceptr src, dst;
+
+	MUST(cuMemAlloc_v2(&src, sizeof(stride)));
+	MUST(cuMemAlloc_v2(&dst, threads * sizeof(stride)));
+	MUST(cuLaunchKernel(function(module, "copy"), 1, 1, 1, threads, 1, 1, 0, NULL, (void *[]){ &src, &dst, &stride }, NULL));
+	return cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 /* Each thread adds 1 to a word. */
 static void count(CUmodule module, const char *kernel, char **a, unsigned slow)
 {
@@ -117,6 +129,9 @@ int main(int argc, char **argv)
 		} else if (!strcmp(word, "leave") || !strcmp(word, "own")) {
 			count(module, word, a, 0);
 			at += 3;
+		} else if (!strcmp(word, "far")) {
+			puts(far(module, number(a[0])) ? "ok" : "no fault");
+			return 0;
 		} else {
 			fprintf(stderr, "lanes: unknown word '%s'\n", word);
 			return 2;

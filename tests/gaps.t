@@ -75,12 +75,34 @@ lines 1 '^  TIME\(ms\)   %GAP     GAPS   MEAN\(us\)    P99\(us\)    MAX\(us\) ST
 lines 1 '^ +[0-9.]+ +[0-9.]+ +12 +[0-9.]+ +[0-9.]+ +[0-9.]+ off CPU$'
 lines 1 '^        do_sleep\+0x[0-9a-f]+ \(.*/mem\)$'
 lines 1 '^\.\.\. and [0-9]+ more$'
+lines 1 '^(9[0-9]|100)\.[0-9] % of the waiting below do(ze|_sleep)\+0x[0-9a-f]+ \(.*/mem\)$'
 run cudalaunchtop --gaps -- true
 lines 1 '^nothing ran on a GPU$'
 
 it "--folded has the nanoseconds of each stack, and what the thread did"
 run cudalaunchtop --gaps --folded -- "$bin/mem" loop 13 '(' launch 1 sleep 20 ')'
 lines 1 '^mem;.*;main;run;run;do_sleep;.*nanosleep.*;\[off CPU\] [0-9]+$'
+
+it "what most of the waiting is below is the innermost line of the program, however many call stacks lead on from there"
+cat >"$tmp/apart.py" <<'END'
+import ctypes, sys, time
+cuda = ctypes.CDLL(sys.argv[1])
+p = ctypes.c_void_p()
+def odd():
+    time.sleep(0.02)
+def even():
+    time.sleep(0.02)
+def step(n):
+    [even, odd][n % 2]()
+    cuda.cudaMemset(p, 0, 64)
+def main():
+    cuda.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(64))
+    for n in range(23):
+        step(n)
+main()
+END
+run cudalaunchtop --gaps -j -- python3 "$tmp/apart.py" "$lib/libcudart.so.13"
+json 1 '.type == "gaps" and .gaps == 22 and (.below | endswith("/apart.py:9 step")) and .below_share > 0.9'
 
 it "a block for each interval, each with its own time"
 program env CUDA_INJECTION64_PATH="$O/libcudagputime.so" "$bin/mem" launch 1 wait loop 700 '(' launch 1 sleep 10 ')' wait

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/die.h"
@@ -6,6 +7,7 @@
 #include "cli/row.h"
 #include "cudalaunchtop/gap_view.h"
 #include "cudalaunchtop/gaps.h"
+#include "model/stack_below.h"
 #include "proc/process_table.h"
 #include "sym/stack.h"
 #include "view/columns.h"
@@ -21,6 +23,8 @@ struct gaps_row {
 	unsigned int device;
 	double interval;
 	unsigned long long total, busy, host, queued, unknown, n;
+	const char *below;
+	double below_share;
 };
 
 /* Time of threads while it waited. */
@@ -52,6 +56,8 @@ static const struct field gaps_fields[] = {	/* for JSON, with --gaps */
 	{ "queued_ns", NULL, 0, OUT_UINT, AT(queued) },	/* ns: nothing ran, but what ran next was queued */
 	{ "unknown_ns", NULL, 0, OUT_UINT, AT(unknown) },	/* ns: nothing ran, and the call of what ran next is not known */
 	{ "gaps", NULL, 0, OUT_UINT, AT(n) },	/* in which the device waited for the host */
+	{ "below", NULL, 0, OUT_STR, AT(below) },	/* innermost line that is not of a library and has most of the waiting below it */
+	{ "below_share", NULL, 0, OUT_REAL, AT(below_share) },	/* of host_ns */
 	{ 0 }
 };
 
@@ -149,15 +155,32 @@ static void print_device(struct gap_view *v, const struct gaps_row *r)
 	printf(", device %s, %s: %.1f %% busy, %.1f %% waiting for the host (%llu gap%s), %.1f %% queued, %.1f %% unknown\n",
 	       device_text(r->device, number), out_ns(r->total), percent(r->busy, r), percent(r->host, r), r->n, plural(r->n),
 	       percent(r->queued, r), percent(r->unknown, r));
+	if (r->below)
+		printf("%.1f %% of the waiting below %s\n", 100 * r->below_share, r->below);
 	if (r->n)
 		text_head();
 }
 
+static struct stack_below below(const struct gap_group **list, size_t n)
+{
+	struct stack_part *parts = xcalloc(n + 1, sizeof(*parts));
+	struct stack_below found;
+
+	for (size_t i = 0; i < n; i++)
+		parts[i] = (struct stack_part){ list[i]->stack, list[i]->sum.ns };
+	found = stack_below(parts, n);
+	free(parts);
+	return found;
+}
+
 static void print_rows(struct gap_view *v, const struct gap_device *d, const struct gap_group **list, size_t n)
 {
-	const struct gaps_row row = row_of(v, d);
+	const struct stack_below of = below(list, n);
+	struct gaps_row row = row_of(v, d);
 	const size_t most = v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS, shown = n < most ? n : most;
 
+	row.below = of.frame;
+	row.below_share = of.frame ? of.share : NAN;
 	if (out_is_json())
 		out_row(gaps_fields, &row);
 	else
@@ -167,6 +190,7 @@ static void print_rows(struct gap_view *v, const struct gap_device *d, const str
 		print_group(&row, list[i]);
 	if (n > shown && !out_is_json())
 		printf("... and %zu more\n", n - shown);
+	free(of.frame);
 }
 
 static void print_folded(const struct gap_device *d, const struct gap_group **list, size_t n)

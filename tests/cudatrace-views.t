@@ -57,6 +57,9 @@ equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$ahead $bin/mem sync 3"
 lines 1 '^ +0\.(0[6-9]|[12])[0-9]+ +[0-9]{5,}\.[0-9] +3 cudaDeviceSynchronize in mem$'
 lines 1 '^        do_sync\+0x'
+lines 1 '^100\.0 % of the time below do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
+replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -c "$ahead $bin/mem malloc 5 64 sync 3"
+lines 1 '^[89][0-9]\.[0-9] % of the time below do_sync\+0x'
 
 it "--summary --tree counts what is inside too; --summary -x failures alone"
 replayed cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"

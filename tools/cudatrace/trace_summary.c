@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "model/stack_below.h"
 #include "model/stack_sums.h"
 #include "proc/cgroup.h"
 #include "proc/process_table.h"
@@ -190,12 +191,28 @@ static void print_stack(const struct stack_row *r)
 	stack_text(r->stack);
 }
 
+static void print_below(const struct stack_sum **list, size_t n)
+{
+	struct stack_part *parts = xcalloc(n + 1, sizeof(*parts));
+	struct stack_below below;
+
+	for (size_t i = 0; i < n; i++)
+		parts[i] = (struct stack_part){ list[i]->key.stack, list[i]->sum };
+	below = stack_below(parts, n);
+	if (below.frame)
+		printf("%.1f %% of the time below %s\n", 100 * below.share, below.frame);
+	free(below.frame);
+	free(parts);
+}
+
 void trace_summary_stacks(const struct stack_sums *sums)
 {
 	const struct stack_sum **list;
 	size_t n;
 
 	list = stack_sums_sorted(sums, &n);
+	if (!out_is_json())
+		print_below(list, n);
 	for (size_t i = 0; i < n; i++)
 		print_stack(&(struct stack_row){
 			.total = list[i]->sum, .calls = list[i]->times, .pid = list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,

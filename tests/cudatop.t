@@ -53,15 +53,58 @@ replayed cudatop -bc "$bin/mem launch 7 badlaunch 5"
 lines 1 ' fails +-$'
 replayed cudatop -bc "$bin/mem malloc 3 64"
 lines 1 ' 0 - +-$'
-for words in 'malloc 1 1m' ${LONG:+'host 1 1m'}; do
+
+it "what grows: memory, pinned memory, handles that are not destroyed, and memory that NVML reports beside allocations"
+# of WORD...: one more process that does it all the time
+of() {
 	# shellcheck disable=SC2046 # words
-	"$bin/mem" $(yes $words launch 1 sleep 200 | head -n 100) & pid=$!
-	pids="$pids $pid"
-	tool cudatop -bp "$pid" 500ms
-	until_true grep -qE ' grows +-$' "$tmp/out"
-	stop
-	kill "$pid"
-done
+	"$bin/mem" $(yes "$@" launch 1 sleep 200 | head -n 100) & grow="$grow $!"
+}
+grow=''
+of malloc 1 1m
+of host 1 1m
+of streams 29
+of streams 31 streamfree 31
+of malloc 1 64
+cat >"$tmp/loads.c" <<'END'
+#include <unistd.h>
+int cudaFree(void *), cuModuleLoadData(void **, const void *);
+int main(void)
+{
+	void *module;
+	cudaFree(0);
+	for (int i = 0; i < 4000; i++, usleep(5000))
+		cuModuleLoadData(&module, ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n");
+}
+END
+${CC:-cc} -w "$tmp/loads.c" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" -o "$tmp/loads"
+"$tmp/loads" & grow="$grow $!"
+# shellcheck disable=SC2086 # pids
+set -- $grow
+pids="$pids $grow"
+used=$((1 << 30))
+uses() {
+	used=$((used + (8 << 20)))
+	printf 'gpu GPU-a H100 %s %s 1 0\nprocess 0 %s 1000003\nprocess 0 %s %s\n' $((80 << 30)) $((9 << 30)) "$1" "$5" $used >"$tmp/nvml.new"
+	mv "$tmp/nvml.new" "$tmp/nvml"
+}
+uses "$@"
+tool env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop -jp "$1,$2,$3,$4,$5,$6" 500ms
+# found PID EVIDENCE COMMAND
+found() {
+	uses $grow
+	jq -se "any(.[]; .pid == $1 and .hint == \"grows\" and (.hint_evidence | test(\"^$2\$\")) and .hint_command == \"cudaleak $3 -p $1\")" "$tmp/out" >"$tmp/found"
+}
+until_true found "$1" 'device memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' --growth
+until_true found "$2" 'pinned memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' --growth
+until_true found "$3" 'streams: \\+[0-9]+ in [0-9]+ s, none destroyed' --handles
+until_true found "$6" 'modules: \\+[0-9]+ in [0-9]+ s, none unloaded' --handles
+until_true found "$5" 'memory that NVML reports: \\+[0-9.]+ MiB in [0-9]+ s, allocations \\+[0-9.]+ (bytes|KiB)' --account
+stop
+equal "$(jq -s "map(select(.pid == $4 and .hint != \"-\")) | length" "$tmp/out")" 0
+# shellcheck disable=SC2086 # pids
+kill $grow
+wait $grow 2>/dev/null
 
 # finding FILTER: one process, with this finding
 finding() { json 1 "$1"; json 1 true; }
@@ -372,6 +415,7 @@ if command -v tmux >/dev/null; then
 		lines 1 '^ +[0-9]+  mem_kernel$'
 		lines 1 '^  copies +HtoD +11 of 44\.0 KiB in '
 		lines 1 '^  copies +DtoH  asynchronous +3 of 300 bytes$'
+		lines 1 '^  handles    ( [a-z]+ [0-9]+ ?)+$'
 		lines 1 "^  cudaleak --stack python -p $pid +which lines of code hold"
 		lines 0 '^On the GPU'
 		quit

@@ -74,6 +74,23 @@ static void set_memory(struct detail_view *d, const struct top_rows *rows, int p
 		line(d, "  none seen");
 }
 
+/* Made since tracing began, and not destroyed. */
+static void set_handles(struct detail_view *d, const struct top_processes *processes, int pid)
+{
+	const struct top_process *p = top_process_find(processes, pid);
+	size_t size;
+	char *text;
+	FILE *f = top_view_line(&text, &size);
+
+	for (int i = 0; p && i < TOP_HANDLES; i++)
+		if (p->now.made[i] > p->now.destroyed[i])
+			fprintf(f, "  %s %llu", memory_name(CUDA_CODE + i), p->now.made[i] - p->now.destroyed[i]);
+	fclose(f);
+	if (*text)
+		line(d, "  handles   %s", text);
+	free(text);
+}
+
 /* Kernels that are listed. */
 enum { KERNELS = 20 };
 
@@ -320,6 +337,7 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 	set_memory(d, rows, pid);
 	set_kernels(d);
 	set_parts(d, &rows->processes.detail);
+	set_handles(d, &rows->processes, pid);
 	detail_set_gpu(d);
 	communicators_each(&rows->communicators, set_communicator, &ranks);
 	set_commands(d, r, has_graphs(&rows->processes.detail));

@@ -7,6 +7,7 @@
 #include "cudatop/hints.h"
 #include "cudatop/limits.h"
 #include "cudatop/rows.h"
+#include "model/memory.h"
 #include "proc/proc.h"
 
 static double least(double share)
@@ -34,15 +35,46 @@ static void behind_by(const struct top_row *r, char text[HINT_EVIDENCE])
 	snprintf(text, HINT_EVIDENCE, "rank %llu of %llu: %llu collectives behind, no launches", r->rank, r->nranks, r->behind);
 }
 
-static double hints_grows(const struct top_row *r)
+static double memory_grows(const struct top_row *r)
 {
-	return r->grew_share;
+	return r->memory_grown.share;
 }
 
-static void grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
+static void memory_grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	snprintf(text, HINT_EVIDENCE, "%s: +%s in %.0f s, %.0f %% of its maximum", r->grew_host ? "pinned memory" : "device memory",
-		 out_bytes(r->grew), r->grew_s, 100 * r->grew_share);
+	const struct top_grown *g = &r->memory_grown;
+
+	snprintf(text, HINT_EVIDENCE, "%s: +%s in %.0f s, %.0f %% of its maximum", g->what == GROWS_PINNED ? "pinned memory" : "device memory",
+		 out_bytes(g->by), g->s, 100 * g->share);
+}
+
+static double handles_grow(const struct top_row *r)
+{
+	return r->handles_grown.share;
+}
+
+static void handles_grow_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	const struct top_grown *g = &r->handles_grown;
+	const unsigned char kind = CUDA_CODE + (g->what - GROWS_HANDLES);
+	char others[24] = "none";
+
+	if (g->other)
+		snprintf(others, sizeof(others), "%llu", g->other);
+	snprintf(text, HINT_EVIDENCE, "%ss: +%llu in %.0f s, %s %s", memory_name(kind), g->by, g->s, others,
+		 kind == CUDA_CODE ? "unloaded" : "destroyed");
+}
+
+static double used_grows(const struct top_row *r)
+{
+	return r->used_grown.share;
+}
+
+static void used_grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	const struct top_grown *g = &r->used_grown;
+
+	snprintf(text, HINT_EVIDENCE, "memory that NVML reports: +%s in %.0f s, allocations +%s", out_bytes(g->by), g->s, out_bytes(g->other));
 }
 
 static double loads(const struct top_row *r)
@@ -120,9 +152,13 @@ static void idles_by(const struct top_row *r, char text[HINT_EVIDENCE])
 static const struct top_hint all[] = {
 	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x", false, "calls that fail, their errors" } } },
 	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", false, "what the rank does instead" } } },
-	{ "grows", HINT_MEMORY, hints_grows, grows_by, {
+	{ "grows", HINT_MEMORY, memory_grows, memory_grows_by, {
 		{ "cudaleak --growth", true, "lines that allocate what stays" },
 		{ "cudaleak --account", false, "tensors, free pieces, libraries" } } },
+	{ "grows", HINT_MEMORY, handles_grow, handles_grow_by, {
+		{ "cudaleak --handles", true, "lines that make what stays" } } },
+	{ "grows", HINT_MEMORY, used_grows, used_grows_by, {
+		{ "cudaleak --account", false, "code, contexts, limits" } } },
 	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", true, "lines that load or compile code" } } },
 	{ "waits", HINT_TIME, waits, waits_by, { { "cudasynclatency -k", true, "lines that wait for the GPU" } } },
 	{ "calls", HINT_TIME, calls, calls_by, { { "cudatrace -S -k", true, "lines that call CUDA, number and time" } } },

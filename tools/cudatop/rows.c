@@ -18,30 +18,11 @@
 enum { NVML_MS = 50 };
 static const unsigned long long CALL_NS = 100000000;
 
-/* Memory grows if it has reached a maximum lately, and others for some time before. */
-static unsigned long long limit_ns(enum top_limit s)
-{
-	return top_limits[s] * 1e9;
-}
-
 /* ---- What is not in the probes' counts */
 
-static void see_growth(struct top_growth *g, unsigned long long held, unsigned long long now)
+static unsigned long long since(unsigned long long now, unsigned long long before, bool whole)
 {
-	if (held <= g->peak)
-		return;
-	if (!g->grew || now - g->grew >= limit_ns(LIMIT_GREW_WITHIN_S)) {
-		g->since = now;
-		g->from = g->grew ? g->peak : held;
-	}
-	g->grew = now;
-	g->peak = held;
-}
-
-static bool rows_grows(const struct top_growth *g, unsigned long long now)
-{
-	return now - g->grew < limit_ns(LIMIT_GREW_WITHIN_S) && g->grew - g->since >= limit_ns(LIMIT_GROWS_FOR_S) &&
-	       g->peak - g->from >= top_limits[LIMIT_GROWS_BY];
+	return whole ? now : now > before ? now - before : 0;
 }
 
 static void read_memory(struct top_rows *t)
@@ -57,8 +38,10 @@ static void read_memory(struct top_rows *t)
 			if (s->held.bytes && s->key.device && s->key.device <= DEVICES)
 				p->devices |= 1ull << (s->key.device - 1);
 		}
-		see_growth(&p->memory, p->now.held, t->counted);
-		see_growth(&p->pinned, m ? m->groups.kinds[CUDA_HOST].bytes : 0, t->counted);
+		growth_see(&p->growth[GROWS_MEMORY], p->now.held, 0, t->counted);
+		growth_see(&p->growth[GROWS_PINNED], m ? m->groups.kinds[CUDA_HOST].bytes : 0, 0, t->counted);
+		for (int i = 0; i < TOP_HANDLES; i++)
+			growth_see(&p->growth[GROWS_HANDLES + i], since(p->now.made[i], p->now.destroyed[i], false), p->now.destroyed[i], t->counted);
 	}
 }
 
@@ -109,22 +92,6 @@ static void read_inflight(struct top_rows *t)
 
 /* ---- Rows */
 
-static unsigned long long since(unsigned long long now, unsigned long long before, bool whole)
-{
-	return whole ? now : now > before ? now - before : 0;
-}
-
-/* Of memory and pinned memory, that which has grown more. */
-static void set_growth(struct top_row *r, const struct top_growth *g, unsigned long long now, bool host)
-{
-	if (!rows_grows(g, now) || g->peak - g->from <= r->grew)
-		return;
-	r->grew = g->peak - g->from;
-	r->grew_s = (g->grew - g->since) / 1e9;
-	r->grew_share = (double)r->grew / g->peak;
-	r->grew_host = host;
-}
-
 static void set_counts(struct top_rows *t, struct top_row *r, const struct top_process *p, bool whole)
 {
 	const struct top_counts *now = &p->now, *before = &p->before;
@@ -146,8 +113,8 @@ static void set_counts(struct top_rows *t, struct top_row *r, const struct top_p
 	r->images = since(now->images, before->images, whole);
 	r->load_ns = since(now->load_ns, before->load_ns, whole);
 	r->errors = since(now->errors, before->errors, whole);
-	set_growth(r, &p->memory, t->counted, false);
-	set_growth(r, &p->pinned, t->counted, true);
+	r->memory_grown = growth_most(p->growth, GROWS_MEMORY, GROWS_PINNED, t->counted);
+	r->handles_grown = growth_most(p->growth, GROWS_HANDLES, TOP_GROWS - 1, t->counted);
 	r->growth_rate = r->growth / s;
 	r->launch_rate = r->launches / s;
 	r->htod_rate = r->htod / s;
@@ -220,6 +187,13 @@ static void set_used(struct top_rows *t)
 		r->used = (r->used == OUT_NONE ? 0 : r->used) + p->used;
 		if (p->device < t->nvml.ndevices)
 			see_busy(r, t->nvml.devices[p->device].busy);
+	}
+	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
+		struct top_row *r = &t->rows[p->row];
+
+		if (r->used != OUT_NONE)
+			growth_see(&p->growth[GROWS_USED], r->used, r->held, t->counted);
+		r->used_grown = growth_most(p->growth, GROWS_USED, GROWS_USED, t->counted);
 	}
 }
 

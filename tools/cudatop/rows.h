@@ -40,10 +40,7 @@ struct top_row {
 	unsigned long long cuda_ns, busiest_ns;	/* in calls that are no waits and load no code; in those of … */
 	const char *busiest;		/* … the function that took most; NULL: none */
 	double cuda_share;
-	/* held or host has had new maxima for some time, and lately: by so many bytes, in s, of the maximum; 0: neither has */
-	unsigned long long grew;
-	double grew_s, grew_share;
-	bool grew_host;			/* it is host */
+	struct top_grown memory_grown, handles_grown, used_grown;	/* that which has grown most of each */
 	unsigned long long calls;	/* in flight */
 	const char *call;		/* the longest of them; NULL: none */
 	unsigned long long call_ns, call_tid;

@@ -7,6 +7,7 @@
 #include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
+#include "cudatop/growth.h"
 #include "model/export_maps.h"
 #include "proc/proc.h"
 
@@ -24,6 +25,7 @@ struct top_counts {
 	unsigned long long images;	/* of loads: code that was loaded */
 	unsigned long long errors;
 	unsigned long long held;	/* bytes, on devices: now */
+	unsigned long long made[TOP_HANDLES], destroyed[TOP_HANDLES];	/* handles, by enum cuda_memory from CUDA_CODE on */
 };
 
 /* Kinds of counts of the one process that is shown in detail. */
@@ -45,12 +47,6 @@ struct top_detail {
 	unsigned nparts, nerrors;
 	struct top_part parts[DETAIL_PARTS];
 	struct top_error errors[DETAIL_ERRORS];
-};
-
-/* Of what is held: its maximum, when that was reached, and when and from where it has been reaching new ones without a pause. */
-struct top_growth {
-	unsigned long long peak, from;	/* bytes */
-	unsigned long long grew, since;	/* ns */
 };
 
 /* Calls of one function that are no waits, and load no code: their time. */
@@ -78,7 +74,7 @@ struct top_process {
 	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
 	int parent;			/* pid, as last read; 0: unknown */
-	struct top_growth memory, pinned;
+	struct top_growth growth[TOP_GROWS];
 	UT_hash_handle hh;
 };
 

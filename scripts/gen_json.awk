@@ -32,6 +32,7 @@ BEGIN {
 	json["DEVICES"] = "'type': 'array', 'items': { 'type': 'integer' }"
 	json["array of process"] = "'type': 'array', 'items': " reference("process")
 	json["array of node"] = "'type': 'array', 'items': " reference("node")
+	json["array of launched"] = "'type': ['array', 'null'], 'items': " reference("launched")
 }
 
 function reference(name) { return "{ '$ref': '#/$defs/" name "' }" }

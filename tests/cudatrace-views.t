@@ -291,6 +291,18 @@ for words in "copy 1 64 h2d:3" "copy 1 64 d2h:3" "copy 1 64 d2d:8" "copyasync 1 
 	lines 1 "cudaErrorIllegalAddress \(700\) \[caused by earlier work: ${words#*:} launches since the last wait: mem_kernel x${words#*:}\]\$"
 done
 
+it "-k shows the stacks that launched the suspects, apart if these differ"
+if [ -e "$bin/kern" ]; then
+	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -xk -c "$bin/kern 7 5 1 1 1"
+	grep -A 2 '^        launched scale x7:$' "$tmp/out" | grep -q '^            .*+0x.*/kern)$' || no "no stack of scale"
+	lines 1 '^        launched fill<int> x5:$'
+	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -xk -jc "$bin/kern 7 5 1 1 1"
+	json 1 '[.launched[] | [.kernel, .launches, .stream, (.stack | any(.sym == "main"))]] ==
+		[["scale", 7, "0x0", true], ["fill<int>", 5, "0x0", true]]' 0 '.launched == null'
+fi
+run env SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xk -jc "$bin/mem launch 3 coop 2 sync 1"
+json 1 '[.launched[].launches] == [3, 2]'
+
 it "an error that a program had is forgotten at its exec"
 replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"
 lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'

@@ -23,8 +23,4 @@ const char *trace_error(const struct trace_call *call);
 /* The name of the kernel that the call launches, as text and timelines have it, or NULL. */
 const char *trace_kernel_name(const struct trace_call *call);
 
-/* Print " [...]", or a JSON array of the kernels launched since the last wait, null for NULL. */
-void trace_sticky_text(FILE *f, const struct sticky_error *cause, enum kernel_style style);
-void trace_sticky_json(FILE *f, const struct sticky_error *cause);
-
 #endif

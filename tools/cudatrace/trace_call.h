@@ -15,6 +15,7 @@ struct stack;
 struct sticky_launch {
 	unsigned long long func, stream;
 	const struct kernel *kernel;
+	const struct stack *stack;	/* as the call's */
 	unsigned long long count;
 };
 

@@ -8,6 +8,7 @@
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_suspects.h"
 #include "proc/proc.h"
 #include "proc/process_table.h"
 #include "sym/stack.h"

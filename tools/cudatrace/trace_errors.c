@@ -6,6 +6,7 @@
 #include "cudatrace/trace_errors.h"
 #include "cudatrace/trace_repeats.h"
 #include "proc/process_table.h"
+#include "sym/stack.h"
 
 struct sticky_process {
 	int pid;
@@ -88,10 +89,10 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 			const struct cuda_args *row)
 {
 	struct sticky_launch l = { .func = trace_word(call, row->handle ? row->handle : row->func),
-			      .stream = call_stream(call, row), .kernel = call->kernel, .count = 1 };
+			      .stream = call_stream(call, row), .kernel = call->kernel, .stack = stack_shown(call->stack), .count = 1 };
 	int i = 0;
 
-	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream))
+	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream || now->launched[i].stack != l.stack))
 		i++;
 	if (i == STICKY_LAUNCHES) {
 		now->others++;

@@ -7,6 +7,7 @@
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_line.h"
+#include "cudatrace/trace_suspects.h"
 #include "proc/process_table.h"
 #include "sym/stack.h"
 #include "view/columns.h"
@@ -46,7 +47,7 @@ struct line_row {
 	bool captured, first;
 	unsigned int device;
 	const char *comm, *container, *layer, *func, *at, *kernel, *short_name, *error, *next;
-	struct out_print call, args, ret, cause;
+	struct out_print call, args, ret, cause, launched;
 	const struct stack *stack;
 };
 
@@ -114,7 +115,7 @@ static void print_call(FILE *f, const void *of)
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 20, COUNT, SPAN, STACK = 24 };
+enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 20, COUNT, SPAN, LAUNCHED = 24, STACK };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a call, or with --enter an entry */
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },	/* of the return or entry */
@@ -140,6 +141,7 @@ static const struct field all[] = {
 	[COUNT] = { "count", NULL, 0, OUT_UINT, AT(count) },	/* with --failed or --unchecked: how many such failures the object stands for: the last of them */
 	[SPAN] = { "count_ns", NULL, 0, OUT_UINT, AT(span) },	/* with --failed or --unchecked: ns: since when there were so many; null if count is 1 */
 	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },	/* array of string: suspect kernels of a sticky error */
+	[LAUNCHED] = { "launched", NULL, 0, OUT_PRINT, AT(launched) },	/* with --stacks: array of launched: the same with the stacks of their launches */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },
 	{ 0 }
@@ -178,7 +180,7 @@ void trace_lines_init(struct trace_lines *lines, bool several)
 	if (!lines->failed)
 		fields[COUNT].key = fields[SPAN].key = NULL;
 	if (!lines->stacks)
-		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
+		fields[STACK].type = OUT_BOOL, fields[STACK].key = fields[LAUNCHED].key = NULL;
 	if (several || lines->failed)
 		show_processes(fields);
 	if (lines->failed)
@@ -234,7 +236,7 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		.error = trace_error(call), .next = call->next, .count = call->count ?: 1,
 		.span = call->count > 1 ? call->span : OUT_NONE,
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
-		.cause = { print_cause, call }, .stack = call->stack,
+		.cause = { print_cause, call }, .launched = { trace_launched_json, call }, .stack = call->stack,
 	};
 
 	if (!r.stack && !whole && !out_is_json())
@@ -248,6 +250,8 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		print_head(lines->fields);
 	lines->wider = false;
 	out_row(lines->fields, &r);
+	if (lines->stacks && call->cause && !out_is_json())
+		trace_launched_text(stdout, call->cause, call->names);
 }
 
 /* The calls of a thread. */

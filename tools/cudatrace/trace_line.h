@@ -27,7 +27,7 @@ struct trace_lines {
 	unsigned long long *previous;	/* when the call of the last line returned, ns; 0 = no line yet */
 	struct devices_seen seen;	/* several: they have a column */
 	/* set by trace_lines_init() */
-	struct field fields[27];
+	struct field fields[28];
 	int pid, tid;		/* of the last line; 0: no line yet */
 	bool wider;		/* since the head was printed */
 };

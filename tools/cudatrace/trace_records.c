@@ -142,9 +142,9 @@ int trace_record(struct trace *t, const void *data, size_t size)
 		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);
 	if (!is_shown(t, &call))
 		return 0;
-	call.cause = trace_sticky_note(&t->sticky, &call);
 	set_container(t, &call);
 	call.stack = stack_get(t->syms, e->head.pid, call.frames, e->head.frames);
+	call.cause = trace_sticky_note(&t->sticky, &call);
 	if (t->unchecked)
 		call.failed &= is_wanted(t, &call);
 	if (t->unchecked)

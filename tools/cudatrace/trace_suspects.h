@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Prints the launches that may have caused a sticky error. */
+#ifndef CUDATRACE_TRACE_SUSPECTS_H
+#define CUDATRACE_TRACE_SUSPECTS_H
+#include <stdio.h>
+#include "kernels/kernel_name.h"
+
+struct sticky_error;
+
+/* Print " [...]", or a JSON array of the kernels launched since the last wait, null for NULL. */
+void trace_sticky_text(FILE *f, const struct sticky_error *cause, enum kernel_style style);
+void trace_sticky_json(FILE *f, const struct sticky_error *cause);
+
+/* Write the suspects with the stacks of their launches: as lines, and of a call as a JSON array, to standard output only. */
+void trace_launched_text(FILE *f, const struct sticky_error *cause, enum kernel_style style);
+void trace_launched_json(FILE *f, const void *call);
+
+#endif

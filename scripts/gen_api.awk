@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Turns cuda_api.tbl, whose head describes its rows, into one line per symbol, with place.awk's
 # places and the roles of common/api/cuda_roles.tbl:
-# CUDA_API(name, RT, DRV, NCCL or NVRTC, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
+# CUDA_API(name, RT, DRV, NCCL, NVRTC or LIB, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
 # ...), which is CUDA_API(provider_probe, USDT, CLASS, ...) where nobody defines it; for a form that an older major version had
 # CUDA_API_OLDER(name, MAJOR, LIBRARY, CLASS, ...), which is CUDA_API(name_MAJOR, LIBRARY, CLASS, ...).
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
@@ -133,7 +133,7 @@ BEGIN {
 	for (i in w) words["op", w[i]]
 	split("push pop keep gone", w); for (i in w) words["stack", w[i]]
 	split("device managed host array pool vmm ipc tensor code", w); for (i in w) words["memory", w[i]]
-	split("stream event graph exec context texture surface mempool", w); for (i in w) words["handle", w[i]]
+	split("stream event graph exec context texture surface mempool cublas cudnn cusolver cusparse", w); for (i in w) words["handle", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
 	for (i = 1; i <= n; i++) { split(w[i], f, ":"); words["shape", f[1]]; needs[f[1]] = f[2] }
@@ -149,7 +149,7 @@ BEGIN {
 
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
-$1 !~ /^(rt|drv|usdt|nccl|nvrtc)$/ { fail("unknown library '" $1 "'"); next }
+$1 !~ /^(rt|drv|usdt|nccl|nvrtc|lib)$/ { fail("unknown library '" $1 "'"); next }
 $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }
 !match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*(:[a-z_]+|@[0-9]+)?\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }

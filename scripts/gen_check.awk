@@ -48,7 +48,7 @@ file == 3 { exported[$1, $2]; libraries[$1]; next }
 /^[ \t]*(#|$)/ { next }
 
 # no file of NVIDIA's has them, or not this version's
-$1 == "usdt" || $3 ~ /@[0-9]+\(/ { next }
+$1 ~ /^(usdt|lib)$/ || $3 ~ /@[0-9]+\(/ { next }
 $2 == "none" {
 	for (i = 3; $i != ":"; i++) {
 		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name

@@ -122,6 +122,10 @@ for kind in $command_kinds; do
 	json 0 '.memory == "device"'
 	run cudaleak --attach "$kind" -jCc "$tmp/primary runtime retain alloc 5 release"
 	json 1 '.memory == "device" and .count == 5'
+	run cudaleak --attach "$kind" --handles -jCc "$tmp/primary retain retain release"
+	json 1 '.kind == "context" and .count == 1 and .device == 0'
+	run cudaleak --attach "$kind" --handles -jCc "$tmp/primary retain retain release release"
+	json 1 '.kind == null and .count == 0'
 done
 
 if long; then
@@ -763,13 +767,16 @@ fi
 
 for runtime in libcudart.so.13 libcudart_static.a; do
 	$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 tests/workloads/handles.c "$lib/$runtime" "$lib/libcuda.so.1" -pthread -ldl \
-		-Wl,-rpath,"$lib" -o "$tmp/handles-${runtime#*.}"
+		-Wl,-rpath,"$lib:$tmp" -o "$tmp/handles-${runtime#*.}"
+done
+for library in libcublas.so.12 libcudnn.so.9; do
+	$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -shared -fPIC tests/workloads/mathlib.c "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/$library"
 done
 made='stream 7 event 11 graph 3 exec 5 capture 2 array 3 texture 5 surface 7 mempool 3 drvstream 5 drvevent 2 drvgraph 3 drvexec 2
-drvtexture 2 module 7 context 3 fails 5'
+drvtexture 2 module 7 context 3 cublas 5 cublaslt 2 cudnn 3 cusolver 2 cusparse 2 fails 5 nocublas 3'
 made=$(echo "$made" | tr '\n' ' ')
 destroyed='-stream 7 -event 11 -exec 5 -graph 3 -capture 2 -texture 5 -surface 7 -array 3 -mempool 3 -drvstream 5 -drvevent 2
--drvexec 2 -drvgraph 3 -drvtexture 2 -module 7 -context 3'
+-drvexec 2 -drvgraph 3 -drvtexture 2 -module 7 -context 3 -cublas 5 -cublaslt 2 -cudnn 3 -cusolver 2 -cusparse 2'
 destroyed=$(echo "$destroyed" | tr '\n' ' ')
 # held KIND N DEVICE: handles of a kind
 held() { json 1 ".kind == \"$1\" and .count == $2 and .device == $3"; }
@@ -779,8 +786,8 @@ for kind in $command_kinds; do
 		[ "$kind$program" != injecthandles-a ] || continue	# its runtime is not seen
 		it "handles of each kind, of both layers, are held until they are destroyed; failed calls make none: $kind, $program"
 		run cudaleak --attach "$kind" --handles -jCc "$tmp/$program $made"
-		held stream 13 0
-		held event 13 0
+		held stream 20 0	# 7 of them, and 14 of the events, by the handles of cuBLAS
+		held event 27 0
 		held graph 8 0
 		held exec 7 0
 		held array 3 0
@@ -789,11 +796,17 @@ for kind in $command_kinds; do
 		held module 7 0
 		held mempool 3 1
 		held context 3 1
-		json 10 '.type == "handles" and .at == "exit" and .complete' 10 true
+		held context 1 0	# the primary one
+		held cublas 9 0		# 5, their 5 of cuBLASLt being part of them, 2 of cuBLASLt and 2 in those of cuSOLVER
+		held cudnn 3 0
+		held cusolver 2 0
+		held cusparse 4 0
+		json 15 '.type == "handles" and .at == "exit" and .complete' 15 true
 		silent
 		run cudaleak --attach "$kind" --handles -jCc "$tmp/$program $made $destroyed"
 		held stream 1 0		# that which captured
-		json 1 true
+		held context 1 0
+		json 2 true
 	done
 done
 
@@ -803,7 +816,8 @@ held stream 2 0
 held event 3 0
 held graph 2 0
 held mempool 5 1
-json 4 true
+held context 1 0
+json 5 true
 run cudaleak --handles -jCc "$tmp/handles-so.13 stream 5 event 3 graph 2 mempool 5 array 7 reset 0 stream 3"
 held stream 3 0
 held graph 2 0
@@ -814,18 +828,25 @@ it "handles have the device that was current, and --device chooses"
 run cudaleak --handles --device 1 -jCc "$tmp/handles-so.13 stream 2 on 1 stream 3 event 5 on 0 event 7"
 held stream 3 1
 held event 5 1
-json 2 true
+held context 1 1
+json 3 true
+run cudaleak --handles --device 1 -jCc "$tmp/handles-so.13 cublas 2 on 1 cublas 3 on 0 cudnn 5"
+held cublas 3 1
+held stream 3 1
+held event 6 1
+json 4 true
 
 it "handles are grouped by stack, as text; --growth counts them"
 replayed cudaleak --handles -c "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
-lines 1 ' at exit: 16 handles not destroyed$'
+lines 1 ' at exit: 17 handles not destroyed$'
+lines 1 '^    1 context, oldest'
 lines 1 '^    11 events, oldest [0-9.]+ .?s$'
 lines 1 '^    5 streams, oldest [0-9.]+ .?s$'
 lines 1 '^        make_stream\+0x'
 lines 1 '^        make_drvevent\+0x'
 silent
 replayed cudaleak --handles --growth -c "$tmp/handles-so.13 stream 7 drvevent 11 -stream 2"
-lines 1 ' at exit: 16 handles held, 16 more than [0-9.]+ .?s before, peak 18$'
+lines 1 ' at exit: 17 handles held, 17 more than [0-9.]+ .?s before, peak 19$'
 lines 1 '^    \+11 events, \+[0-9.]+/s: now 11$'
 lines 1 '^    \+5 streams, \+[0-9.]+/s: now 5$'
 lines 1 '^        make_stream\+0x'
@@ -833,14 +854,18 @@ replayed cudaleak --handles --growth -jc "$tmp/handles-so.13 stream 7 drvevent 1
 json 1 '.type == "handles" and .kind == "stream" and .growth_count == 5 and .count == 5 and .peak_count == 7 and .since > 0' \
 	1 '.kind == "event" and .growth_count == 11 and .growth_per_s > 11 and .stack[0].sym == "make_drvevent"'
 replayed cudaleak --handles -c "$tmp/handles-so.13 stream 7 -stream 7"
-lines 1 ': 0 handles not destroyed$'
+lines 1 ': 1 handle not destroyed$'
+replayed cudaleak --handles --growth -c "$tmp/handles-so.13 cublas 7 cudnn 1 -cublas 2"
+lines 1 '^    \+5 cublas handles, \+[0-9.]+/s: now 5$'
+lines 1 '^    \+1 cudnn handle, \+[0-9.]+/s: now 1$'
+lines 1 '^        make_cudnn\+0x'
 
 it "--each shows each handle, with the function that made it"
 replayed cudaleak --handles -aCc "$tmp/handles-so.13 stream 2 drvstream 3"
 lines 2 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaStreamCreate in thread [0-9]+$'
 lines 3 '^    stream 0x[0-9a-f]+, [0-9.]+ .?s old, by cuStreamCreate in thread [0-9]+$'
 replayed cudaleak --handles -ajCc "$tmp/handles-so.13 stream 2 drvstream 3"
-json 5 '.count == 1 and (.handle | startswith("0x")) and .tid == .pid' 3 '.func == "cuStreamCreate"'
+json 6 '.count == 1 and (.handle | startswith("0x")) and .tid == .pid' 3 '.func == "cuStreamCreate"'
 
 it "flame graphs and profiles have numbers of handles"
 replayed cudaleak --handles --folded -c "$tmp/handles-so.13 stream 7 drvevent 11"

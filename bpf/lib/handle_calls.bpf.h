@@ -7,7 +7,7 @@
 #include "lib/device.bpf.h"
 #include "lib/frames.bpf.h"
 
-/* Set by the tool: handles of all kinds, or else only those of code. */
+/* Set by the tool: handles of all kinds, or else only those of code and contexts. */
 const volatile bool memory_handles;
 
 /* Kept of a thread: of each kind of handle the outermost call, as the runtime's calls the driver's. */
@@ -66,7 +66,7 @@ static __always_inline bool is_handle(__u64 id)
 {
 	unsigned char kind = id < CUDA_ID_MAX ? cuda_rows[bounded(id, CUDA_ID_MAX - 1)].memory : CUDA_MEM_NONE;
 
-	return kind == CUDA_CODE || (memory_handles && kind > CUDA_CODE);
+	return kind == CUDA_CODE || kind == CUDA_CONTEXT_HANDLE || (memory_handles && kind > CUDA_CODE);
 }
 
 /* Return true if a call that is_handle() makes one. */

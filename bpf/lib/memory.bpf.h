@@ -58,13 +58,13 @@ const volatile bool memory_failures;	/* failed calls are wanted, too */
 const volatile bool memory_tensors;	/* USDT probes of allocators above CUDA, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
-/* With memory_handles: functions of which only the device matters are probed, too. */
-static __always_inline bool is_array_or_reset(__u64 id)
+/* Functions of which only the device matters are probed, too. */
+static __always_inline bool is_memory(__u64 id)
 {
 	if (id >= CUDA_ID_MAX)
 		return false;
 	id = bounded(id, CUDA_ID_MAX - 1);
-	return cuda_rows[id].memory == CUDA_ARRAY || cuda_classes[id] == CUDA_RESET;
+	return !memory_handles ? cuda_classes[id] != CUDA_CTX : cuda_rows[id].memory == CUDA_ARRAY || cuda_classes[id] == CUDA_RESET;
 }
 
 static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
@@ -73,7 +73,7 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 
 	if (is_handle(id))
 		return task_wanted() && handle_enter(ctx, &t->data.handles, &t->data.kernels.call);
-	if (memory_handles && !is_array_or_reset(id))
+	if (!is_memory(id))
 		return false;
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);

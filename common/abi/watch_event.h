@@ -31,12 +31,13 @@ static inline __attribute__((always_inline)) bool watch_begins(const char *name,
 	return true;
 }
 
-/* Return true if a file of this name is CUDA's.  (The simulated libraries of cubins are in memory.) */
+/* Return true if a file of this name is CUDA's, or a library that programs may load long after it.  (The simulated libraries of cubins are in memory.) */
 static inline __attribute__((always_inline)) bool watch_is_cuda(const char *name)
 {
 	if (watch_begins(name, "memfd:", 6))
 		name += 6;
-	return watch_begins(name, "libcuda.so", 10) || watch_begins(name, "libcudart", 9);
+	return watch_begins(name, "libcuda.so", 10) || watch_begins(name, "libcudart", 9) || watch_begins(name, "libcublas", 9) ||
+	       watch_begins(name, "libcudnn", 8) || watch_begins(name, "libcuso", 7) || watch_begins(name, "libcusp", 7);
 }
 
 /* How a process of the command of -c is probed (the map watched); neither: it has not been scanned. */

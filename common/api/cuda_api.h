@@ -6,8 +6,9 @@
 #define API_CUDA_API_H
 #include "cuda_roles.def"
 
-/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; that, NCCL and NVRTC are of no layer. */
-enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL, CUDA_NVRTC, CUDA_LIBS };
+/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; CUDA_LIB: a function of such a library.  These, NCCL and NVRTC
+ * are of no layer. */
+enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL, CUDA_NVRTC, CUDA_LIB, CUDA_LIBS };
 
 enum cuda_class {
 	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */
@@ -52,6 +53,8 @@ enum cuda_memory {
 	CUDA_CODE,	/* an image of code: the memory that it takes is not known */
 	CUDA_STREAM_HANDLE, CUDA_EVENT_HANDLE, CUDA_GRAPH_HANDLE, CUDA_EXEC_HANDLE, CUDA_CONTEXT_HANDLE, CUDA_TEXTURE_HANDLE,
 	CUDA_SURFACE_HANDLE, CUDA_MEMPOOL_HANDLE,
+	/* of libraries above CUDA: */
+	CUDA_CUBLAS_HANDLE, CUDA_CUDNN_HANDLE, CUDA_CUSOLVER_HANDLE, CUDA_CUSPARSE_HANDLE,
 	CUDA_MEMORY_MAX
 };
 

@@ -106,11 +106,11 @@ int cuda_fn_form_at(int i);
 /* Returns "NAME@12" for a form that only runtimes up to that major version have; NULL for every other function. */
 const char *cuda_fn_form_name(int id);
 
-/* "runtime", "driver", "nccl", "nvrtc" or "usdt". */
+/* "runtime", "driver", "nccl", "nvrtc", "library" or "usdt". */
 static inline const char *cuda_lib_name(enum cuda_lib lib)
 {
 	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : lib == CUDA_NCCL ? "nccl" :
-	       lib == CUDA_NVRTC ? "nvrtc" : "usdt";
+	       lib == CUDA_NVRTC ? "nvrtc" : lib == CUDA_LIB ? "library" : "usdt";
 }
 
 /* Return true if --layer selects a function of this library; layer: CUDA_RT, CUDA_DRV, or CUDA_LIB_MAX for both. */

@@ -11,7 +11,7 @@ const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
 					     "vmm", "ipc", "tensor", "module", "stream", "event", "graph", "exec", "context",
-					     "texture", "surface", "mempool" };
+					     "texture", "surface", "mempool", "cublas", "cudnn", "cusolver", "cusparse" };
 
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
@@ -115,6 +115,20 @@ static bool elsewhere(const struct memory_filter *filter, unsigned device)
 	return filter->devices && !device_is_in(filter->devices, device);
 }
 
+/* The device's primary context: each call returns the same one. */
+static bool is_primary(const struct memory_event *event)
+{
+	return event->head.kind == CUDA_ID_cuDevicePrimaryCtxRetain;
+}
+
+/* What has to be reset for the allocation to be gone. */
+static unsigned long long location_of(const struct memory_event *event, const struct cuda_fn *fn)
+{
+	if (is_primary(event) && event->device)
+		return PLACE_DEVICE | (event->device - 1);
+	return fn->args.memory == CUDA_CONTEXT_HANDLE ? event->ptr : place(fn, event->location);
+}
+
 /* Sets *device if it is another reference to memory whose device is known.  Returns false if the allocation is left out. */
 static bool memory_allocate(struct mem_process *process, const struct memory_event *event,
 		     const struct cuda_fn *fn, const struct stack *stack, unsigned *device)
@@ -125,11 +139,14 @@ static bool memory_allocate(struct mem_process *process, const struct memory_eve
 	/* cudaStreamBeginCaptureToGraph() has named the graph, which was made before */
 	if (allocation && fn->args.op == CUDA_END)
 		return true;
-	if (allocation && fn->args.counted && kind < CUDA_CODE) {
+	if (allocation && fn->args.counted && (kind < CUDA_CODE || is_primary(event))) {
 		allocation->refs++;
 		*device = allocation->group->key.device;
 		return true;
 	}
+	/* it may be from before tracing began */
+	if (is_primary(event) && process->preexisting)
+		return false;
 	if (left_out(&process->model->filter, event, fn) ||
 	    elsewhere(&process->model->filter, memory_device_of(kind, event->device)))
 		return false;
@@ -145,7 +162,7 @@ static bool memory_allocate(struct mem_process *process, const struct memory_eve
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
-	allocation->location = kind == CUDA_CONTEXT_HANDLE ? event->ptr : place(fn, event->location);
+	allocation->location = location_of(event, fn);
 	allocation->tid = event->tid;
 	allocation->id = event->head.kind;
 	allocation->refs = 1;
@@ -243,11 +260,11 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 	return process->several[0] || process->several[1] || process->preexisting ? MAYBE : YES;
 }
 
-/* Memory outside of any context: cuCtxDestroy's manual lists what is in one. */
+/* Memory outside of any context: cuCtxDestroy's manual lists what is in one.  Handles of libraries are to be destroyed even then. */
 static bool stays(unsigned char kind)
 {
 	return kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR || kind == CUDA_GRAPH_HANDLE ||
-	       kind == CUDA_EXEC_HANDLE || kind == CUDA_MEMPOOL_HANDLE;
+	       kind == CUDA_EXEC_HANDLE || kind >= CUDA_MEMPOOL_HANDLE;
 }
 
 /* A context or device and its memory are gone; but this "will not destroy memory allocations by

@@ -2,11 +2,13 @@
 /* handles WORD N...: makes N handles of the kind that WORD names, in both layers; with - before the word it destroys the last N.
  *   Runtime:  stream event graph exec capture array texture surface mempool
  *   Driver:   drvstream drvevent drvgraph drvexec drvtexture module context
- *   fails N   N calls of each of several kinds, none of which makes anything
+ *   Others:   cublas cublaslt cudnn cusolver cusparse, of libcublas.so.12 and libcudnn.so.9, which are loaded by the first of these
+ *   fails N   N calls of each of several kinds, none of which makes anything; nocublas N: of cublasCreate_v2()
  *   enter N   N contexts, each the current one until it is destroyed
  *   on D      (cudaSetDevice)   reset D (cudaDeviceReset)   wait N (prints "ready", reads N lines)
  * A texture, surface or exec is of an array or graph that is the last one made.  Exit status 0; 2 for a mistake in the words.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,22 @@ static int context(CUcontext *c)
 	return (int)cuCtxGetCurrent(&was) ?: (int)cuCtxCreate_v4(c, NULL, 0, 1) ?: (int)cuCtxSetCurrent(was);
 }
 
+/* Calls a function of the library that is loaded for it: NAME(argument). */
+static int call(const char *name, void *argument)
+{
+	void *lib = dlopen(strncmp(name, "cudnn", 5) ? "libcublas.so.12" : "libcudnn.so.9", RTLD_NOW);
+	int (*f)(void *) = NULL;
+
+	if (lib)
+		*(void **)&f = dlsym(lib, name);
+	return f ? f(argument) : -1;
+}
+
+KIND(cublas, void *, call("cublasCreate_v2", &h), call("cublasDestroy_v2", h))
+KIND(cublaslt, void *, call("cublasLtCreate", &h), call("cublasLtDestroy", h))
+KIND(cudnn, void *, call("cudnnCreate", &h), call("cudnnDestroy", h))
+KIND(cusolver, void *, call("cusolverDnCreate", &h), call("cusolverDnDestroy", h))
+KIND(cusparse, void *, call("cusparseCreate", &h), call("cusparseDestroy", h))
 KIND(stream, cudaStream_t, (int)cudaStreamCreate(&h), cudaStreamDestroy(h))
 KIND(event, cudaEvent_t, (int)cudaEventCreate(&h), cudaEventDestroy(h))
 KIND(graph, cudaGraph_t, graph(&h), cudaGraphDestroy(h))
@@ -157,6 +175,8 @@ static int fails(void)
 	       !cudaGraphCreate(NULL, 0) || !cudaEventDestroy(NULL) || !cuModuleLoadData(NULL, image);
 }
 
+static int nocublas(void) { return !call("cublasCreate_v2", NULL); }
+
 static int on(int device) { return (int)cudaSetDevice(device); }
 
 static int reset(int device) { return on(device) ?: (int)cudaDeviceReset(); }
@@ -174,6 +194,7 @@ static int wait_for_line(void)
 static const struct { const char *name; int (*make)(void), (*destroy)(void); } words[] = {
 	WORD(stream), WORD(event), WORD(graph), WORD(exec), WORD(capture), WORD(array), WORD(texture), WORD(surface), WORD(mempool),
 	WORD(drvstream), WORD(drvevent), WORD(drvgraph), WORD(drvexec), WORD(drvtexture), WORD(module), WORD(context), WORD(enter),
+	WORD(cublas), WORD(cublaslt), WORD(cudnn), WORD(cusolver), WORD(cusparse), { "nocublas", nocublas, NULL },
 	{ "fails", fails, NULL }, { "wait", wait_for_line, NULL },
 };
 

@@ -83,7 +83,7 @@ static const struct field fields[] = {	/* for JSON; group_text() prints text */
 static const struct field handle_fields[] = {	/* for JSON */
 	[TYPE] = { "type", NULL, 0, &handles_type, 0 },	/* handles, with --handles */
 	PROCESS_FIELDS,
-	{ "kind", NULL, 0, OUT_STR, AT(memory) },	/* stream, event, module (also libraries of kernels), graph, exec (a graph that is instantiated), context, array, texture, surface, mempool; null, with a count of 0: the process holds none */
+	{ "kind", NULL, 0, OUT_STR, AT(memory) },	/* stream, event, module (also libraries of kernels), graph, exec (a graph that is instantiated), context, array, texture, surface, mempool, cublas (also of cuBLASLt and cuBLASXt), cudnn, cusolver, cusparse; null, with a count of 0: the process holds none */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* current where it was made; null if unknown */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* handles made and not destroyed */
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
@@ -248,15 +248,16 @@ const char *leak_change(const struct leak_view *view, double bytes, char text[32
 
 static void handle_text(const struct leak_view *view, const struct leak_row *r, const char *on)
 {
+	const char *of = strncmp(r->memory, "cu", 2) ? "" : " handle";	/* a library's */
 	char rate[32];
 
 	if (view->growth)
-		printf("    %+lld %s%s%s, %s/s: now %llu", r->growth, r->memory, plural(r->growth), on,
+		printf("    %+lld %s%s%s%s, %s/s: now %llu", r->growth, r->memory, of, plural(r->growth), on,
 		       leak_change(view, r->rate, rate), r->count);
 	else if (view->options.each)
-		printf("    %s 0x%llx%s, %s old, by %s in thread %d", r->memory, r->ptr, on, out_ns(r->oldest), r->func, r->tid);
+		printf("    %s%s 0x%llx%s, %s old, by %s in thread %d", r->memory, of, r->ptr, on, out_ns(r->oldest), r->func, r->tid);
 	else
-		printf("    %llu %s%s%s, oldest %s", r->count, r->memory, plural(r->count), on, out_ns(r->oldest));
+		printf("    %llu %s%s%s%s, oldest %s", r->count, r->memory, of, plural(r->count), on, out_ns(r->oldest));
 	putchar('\n');
 }
 
@@ -401,7 +402,7 @@ static void growth_head(const struct leak_view *view, const struct mem_process *
 	char text[32];
 
 	leak_view_head(view, process, at);
-	printf("%s%s held, ", leak_amount(view, sum->bytes * view->options.sample, text), view->handles ? " handles" : "");
+	printf("%s%s held, ", leak_amount(view, sum->bytes * view->options.sample, text), view->handles ? sum->bytes == 1 ? " handle" : " handles" : "");
 	if (!first && growth)
 		printf("%s %s than", leak_amount(view, magnitude(growth), text), growth > 0 ? "more" : view->handles ? "fewer" : "less");
 	else if (!first)

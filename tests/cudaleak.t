@@ -512,11 +512,12 @@ replayed cudaleak --account -jc "$bin/mem malloc 23 4096 host 5 1000 fail 3 grap
 status 0
 json 1 '.type == "account" and .at == "exit" and .owner == "mem" and .device == 0 and .bytes == 94208 and .count == 23 and .part == null and .complete' \
 	1 '.at == "exit" and .owner == "mem" and .device == null and .bytes == 5000 and .count == 5'
-json 2 '.at == "failure" and .owner == "mem"'	# of several in a second, one
+json 2 '.at == "failure" and .owner == "mem" and .part == null'	# of several in a second, one
 json 4 '.part == null' \
 	4 '.part == "limit" and .default and .count == null and ({ "printf FIFO": 1048576, "malloc heap": 8388608 }[.owner] == .bytes)'
 json 1 '.part == "code" and .bytes == null and .at == "exit"'	# of the graph's kernel
-json 9 true
+json 2 '.part == "context" and .owner == "mem" and .device == 0 and .bytes == null and .count == 1 and .made != null'
+json 11 true
 silent
 cat >"$tmp/other.c" <<'END'
 int cudaMalloc(void **, unsigned long);
@@ -534,6 +535,42 @@ lines 1 '^ +300 bytes  device 0    owns, in 1 allocation$'
 lines 1 'at exit: 14\.0 KiB in 3 allocations$'
 replayed cudaleak --account -jc "/usr/bin/python3 tests/workloads/inject_ctypes.py $lib/libcudart.so.13 23"
 json 1 '.at == "exit" and .part == null and .owner == "inject_ctypes.py" and .count == 23'
+json 1 '.part == "context" and .owner == "inject_ctypes.py" and (.made | test("^inject_ctypes.py:[0-9]+ main$"))'
+# a package that calls it by ctypes, from a module named after what it wraps; what is not a module has the library's name
+mkdir -p "$tmp/site-packages/wraps/api"
+printf 'def main(lib, n):\n import ctypes\n p = ctypes.c_void_p()\n for i in range(n): lib.cudaMalloc(ctypes.byref(p), 64)\n' \
+	>"$tmp/site-packages/wraps/api/runtime.py"
+cat >"$tmp/uses.py" <<END
+import ctypes, sys
+sys.path.insert(0, "$tmp/site-packages")
+from wraps.api import runtime
+runtime.main(ctypes.CDLL("$lib/libcudart.so.13"), 7)
+END
+replayed cudaleak --account -jc "/usr/bin/python3 $tmp/uses.py"
+json 1 '.part == null and .owner == "wraps" and .count == 7' 1 '.part == "context" and .owner == "wraps" and .made == "uses.py:4 <module>"'
+it "--account: contexts, on which device and made where"
+cat >"$tmp/context.c" <<'END'
+int cudaSetDevice(int), cudaFree(void *), cudaMalloc(void **, unsigned long), cuCtxCreate_v4(void **, void *, int, int);
+__attribute__((noinline)) int stray_context(void) { return cudaSetDevice(0) || cudaFree(0) || cudaSetDevice(1); }
+__attribute__((noinline)) int own_context(void) { void *c; return cuCtxCreate_v4(&c, 0, 0, 1); }
+int main(void) { void *p; return cudaSetDevice(1) || cudaMalloc(&p, 64) || stray_context() || own_context() || own_context(); }
+END
+${CC:-cc} -w -g "$tmp/context.c" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" -o "$tmp/context" || no "it does not build"
+for kind in session ${LONG:+inject}; do
+	run env SIM_DEVICES=2 cudaleak --attach "$kind" --account -jc "$tmp/context"
+	json 1 '.part == "context" and .owner == "context" and .device == 0 and .count == 1 and .made == "stray_context"' \
+		1 '.part == "context" and .owner == "context" and .device == 1 and .count == 3 and .made == "main"'
+done
+SIM_DEVICES=2 replayed cudaleak --account -c "$tmp/context"
+lines 1 '^ +-  device 0    context: 1 context, made by stray_context, part of the rest$'
+lines 1 '^ +-  device 1    context: 3 contexts, made by main, part of the rest$'
+SIM_DEVICES=2 replayed cudaleak --handles -c "$tmp/context"
+lines 1 '^    1 context on device 0, oldest [0-9.]+ .?s$'
+lines 1 '^        stray_context\+0x'
+lines 2 '^        own_context\+0x'
+lines 1 ' at exit: 4 handles not destroyed$'
+silent
+
 it "--account: images of code by library, with their size where it is known, and limits on each device"
 cat >"$tmp/other.c" <<'END'
 #include <string.h>
@@ -589,7 +626,8 @@ for kind in session ${LONG:+inject}; do
 		1 '.owner == "printf FIFO" and .bytes == 33554432 and (.default | not)' \
 		1 '.owner == "stack of a thread" and .bytes == 3000 and (.default | not)' \
 		1 '.owner == "malloc heap" and .bytes == 8388608 and .default' \
-		7 true
+		1 '.owner == "loads" and .part == "context"' \
+		8 true
 done
 replayed cudaleak --account -c "$tmp/loads"
 lines 1 '^ +9\.8 KiB  device 0    cuDNN: code, in 12 images, part of the rest$'
@@ -621,6 +659,7 @@ lines 1 '^ +3\.0 GiB  device 0    held by the driver, or by processes that NVML 
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
 json 1 '.type == "account" and .owner == null and .part == null and .device == 0 and .bytes == 1000003 and .count == null and (.complete | not)' \
 	1 '.part == "gpu-free" and .gpu == 0 and .bytes == 82678120448 and .gpu_total == 85899345920' \
+	1 '.gpu_used == 1000003' \
 	1 '.part == "gpu-driver" and .bytes == 3220225469' \
 	3 true
 run env LD_LIBRARY_PATH="$lib" cudaleak --account --device 0 -d 0.3 -jp "$pid"
@@ -632,7 +671,7 @@ program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" malloc 3 4096 setdevice 1 malloc
 printf 'gpu GPU-a H100 %s %s 1 0\ngpu GPU-b H100 %s %s 2 1\nprocess 0 %s 1000003\nprocess 1 %s 500009\nprocess 1 %s 700001\nprocess 1 999999 11\n' \
 	80000 60000 8000000 4000000 "$pid" "$pid" $$ >"$tmp/nvml"
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.part == null and .gpu == 1 and .device == 0 and .bytes == 500009' \
+json 1 '.part == null and .gpu == 1 and .device == 0 and .bytes == 500009 and .gpu_used == 500009' \
 	1 '.part == null and .gpu == 0 and .device == 1 and .bytes == 1000003' \
 	1 ".part == \"gpu-other\" and .gpu == 1 and .holder == $$ and .owner == \"$(cat /proc/$$/comm)\" and .bytes == 700001" \
 	1 '.part == "gpu-other" and .holder == 999999 and .owner == null and .bytes == 11' \
@@ -648,8 +687,14 @@ lines 1 '^ +3\.8 MiB  device 0    free of 7\.6 MiB: GPU 1, H100$'
 # GPUs that differ: which one is its device 0 is not known
 sed -i 's/GPU-b H100/GPU-b A10/' "$tmp/nvml"
 run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -jp "$pid"
-json 1 '.part == null and .gpu == null and .device == null and .bytes == 1500012' \
+json 1 '.part == null and .gpu == null and .device == null and .bytes == 1500012 and .gpu_used == 1500012' \
+	1 '.part == "gpu-used" and .device == null and .gpu == 0 and .bytes == 1000003' \
+	1 '.part == "gpu-used" and .device == null and .gpu == 1 and .bytes == 500009' \
 	2 '.part == "gpu-free" and .device == null'
+run env LD_LIBRARY_PATH="$lib" cudaleak --account -d 0.3 -p "$pid"
+lines 1 '^ +1\.4 MiB  of 1\.4 MiB that NVML reports: '
+lines 1 '^ +976\.6 KiB  device \?    used of GPU 0 by this process$'
+lines 1 '^ +488\.3 KiB  device \?    used of GPU 1 by this process$'
 unset SIM_NVML
 go
 for o in --growth -C --folded -a '-o 1' --tensors '-z 1' '-Z 1' '-s 2'; do

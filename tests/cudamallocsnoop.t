@@ -18,7 +18,8 @@ lines 1 '^\[[0-9:]+\] pid [0-9]+ \(mem\): cudaMalloc of 1\.0 PiB failed: 96\.9 K
 lines 1 '^ +92\.0 KiB  device 0    mem, in 23 allocations$'
 lines 1 '^ +4\.9 KiB  host        mem, in 5 allocations$'
 lines 2 ': limit by default, part of the rest$'
-lines 44 ''
+lines 1 ' mem: 1 context, made by [a-z_]+, part of the rest$'
+lines 45 ''
 for o in '' -x -F '-m 1t' '-k --lines' '--attach session --tensors'; do
 	how=replayed
 	case $o in *tensors) how=run ;; esac
@@ -27,14 +28,15 @@ for o in '' -x -F '-m 1t' '-k --lines' '--attach session --tensors'; do
 	json 1 '.type == "account" and .at == "failure" and .owner == "mem" and .bytes == 94208 and .count == 23 and .complete' \
 		1 '.type == "account" and .at == "failure" and .device == null and .bytes == 5000 and .count == 5' \
 		2 '.type == "account" and .part == "limit" and .default' \
-		4 '.type == "account"'
+		1 '.type == "account" and .part == "context" and .device == 0' \
+		5 '.type == "account"'
 done
 replayed cudamallocsnoop --account -jc "$bin/mem drvlaunch 3 malloc 2 64 launch 3 limit 2 64m fail 1"
 json 1 '.type == "account" and .part == "code" and .owner == "mem" and .bytes == null and .count == 2' \
 	1 '.type == "account" and .part == "limit" and .bytes == 67108864' \
 	3 '.type == "call"'
 replayed cudamallocsnoop --account -xjc "$bin/mem malloc 23 4096 fail 3 free 7"
-json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)' 6 true
+json 3 '.type == "call" and .error == "cudaErrorMemoryAllocation" and (has("stack") | not)' 7 true
 replayed cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3"
 json 0 '.type == "account"'
 silent

@@ -26,12 +26,38 @@ static bool begins(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-/* The last part of a path, without what follows the library's name. */
+/* The Python package in site-packages or dist-packages that the file is of, and what follows; NULL if it is of none. */
+static const char *package_in(const char *path)
+{
+	static const char in[] = "-packages/";
+	const char *at = strstr(path, in);
+
+	return at ? at + strlen(in) : NULL;
+}
+
+static bool ends(const char *name, const char *with)
+{
+	const size_t n = strlen(name), m = strlen(with);
+
+	return n >= m && !strcmp(name + n - m, with);
+}
+
+/* Return true for Python code, and for modules in C, which many packages name after what they wrap: runtime, driver. */
+static bool is_module(const char *path)
+{
+	return ends(path, ".py") || strstr(path, ".cpython-") || strstr(path, ".abi3.");
+}
+
+/* The package of a Python module, or else the last part of a path, without what follows the library's name. */
 static void library_name(char name[ACCOUNT_OWNER], const char *path)
 {
+	const char *package = is_module(path) ? package_in(path) : NULL;
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *end = strstr(base, ".so");
 
-	snprintf(name, ACCOUNT_OWNER, "%.*s", end && end > base ? (int)(end - base) : (int)strlen(base), base);
+	if (package)
+		snprintf(name, ACCOUNT_OWNER, "%.*s", (int)strcspn(package, "/."), package);
+	else
+		snprintf(name, ACCOUNT_OWNER, "%.*s", end && end > base ? (int)(end - base) : (int)strlen(base), base);
 }
 
 /* The library's name as users know it. */
@@ -51,10 +77,18 @@ static void name_owner(char name[ACCOUNT_OWNER], const char *path)
 		}
 }
 
-/* Return true for what calls C functions for Python programs: ctypes, cffi, and libffi below them. */
+/* Return true for what calls C functions for Python programs: ctypes, cffi, libffi below them, and CUDA Python (package cuda). */
 static bool is_foreign(const char *name)
 {
-	return begins(name, "libffi") || begins(name, "_ctypes") || begins(name, "_cffi");
+	return begins(name, "libffi") || begins(name, "_ctypes") || begins(name, "_cffi") || !strcmp(name, "cuda") || !strcmp(name, "ctypes");
+}
+
+/* Return true for CUDA itself, and for our library of --attach inject. */
+static bool is_cuda(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return begins(slash ? slash + 1 : file, "libcuda") || (strstr(file, "/inject/cuda") && ends(file, ".so"));
 }
 
 /* The innermost frame that is not of CUDA itself; of a Python program that calls it by ctypes, the program's file. */
@@ -73,10 +107,38 @@ static void find_owner(char name[ACCOUNT_OWNER], const struct allocation *a)
 			continue;
 		name_owner(name, view.file);
 		foreign |= is_foreign(name);
-		if (!begins(name, "libcudart") && !begins(name, "libcuda") && !is_foreign(name))
+		if (!is_cuda(view.file) && !is_foreign(name))
 			return;
 	}
 	snprintf(name, ACCOUNT_OWNER, "unknown");
+}
+
+static bool is_installed(const char *file)
+{
+	return package_in(file) || strstr(file, "/lib/python") || *file == '<';
+}
+
+/* The line of the Python program, or else of a package; without any the innermost function that is not of CUDA. */
+static void find_maker(char made[ACCOUNT_MADE], const struct allocation *a)
+{
+	const struct stack *stack = a->group->key.stack;
+	struct frame_view view;
+	bool python = false;
+
+	for (int i = 0; stack && i < FRAMES && stack_view(stack, i, &view); i++) {
+		const char *slash = view.file ? strrchr(view.file, '/') : NULL, *base = slash ? slash + 1 : view.file;
+
+		if (!base || !view.name || (view.kind != FRAME_KIND_NATIVE && view.kind != FRAME_KIND_PYTHON))
+			continue;
+		if (view.kind == FRAME_KIND_NATIVE && !*made && !is_cuda(view.file))
+			snprintf(made, ACCOUNT_MADE, "%s", view.name);
+		if (view.kind != FRAME_KIND_PYTHON || (python && is_installed(view.file)))
+			continue;
+		snprintf(made, ACCOUNT_MADE, "%s:%d %s", base, view.line, view.name);
+		if (!is_installed(view.file))
+			return;
+		python = true;
+	}
 }
 
 /* ---- The rows */
@@ -105,10 +167,19 @@ struct site_owner {
 	char name[ACCOUNT_OWNER];
 };
 
+static enum account_part part_of(const struct allocation *a)
+{
+	switch (a->group->key.memory) {
+	case CUDA_CODE: return ACCOUNT_CODE;
+	case CUDA_CONTEXT_HANDLE: return ACCOUNT_CONTEXT;
+	default: return ACCOUNT_ALL;
+	}
+}
+
 static void add_allocation(struct account *a, struct site_owner *last, const struct allocation *each)
 {
-	const enum account_part part = each->group->key.memory == CUDA_CODE ? ACCOUNT_CODE : ACCOUNT_ALL;
-	const bool sized = part != ACCOUNT_CODE || each->size;
+	const enum account_part part = part_of(each);
+	const bool sized = part == ACCOUNT_ALL || each->size;
 	struct account_row *r;
 
 	if (last->site != each->group || each->id == CUDA_ID_cudaGraphLaunch) {
@@ -117,7 +188,8 @@ static void add_allocation(struct account *a, struct site_owner *last, const str
 	}
 	r = account_row_of(a, last->name, part, each->group->key.device, sized);
 	r->bytes += sized ? each->size : 0;
-	r->count++;
+	if (!r->count++ && part == ACCOUNT_CONTEXT)
+		find_maker(r->made, each);
 }
 
 static int by_address(const void *a, const void *b)
@@ -134,9 +206,9 @@ static int by_site(const void *a, const void *b)
 	return ((*p)->group > (*q)->group) - ((*p)->group < (*q)->group);
 }
 
-static bool is_code(const struct allocation *a)
+static bool is_driver(const struct allocation *a)
 {
-	return a->group->key.memory == CUDA_CODE;
+	return part_of(a) != ACCOUNT_ALL;
 }
 
 static bool is_tensor(const struct allocation *a)
@@ -146,7 +218,7 @@ static bool is_tensor(const struct allocation *a)
 
 static bool is_memory(const struct allocation *a)
 {
-	return !is_code(a) && !is_tensor(a);
+	return !is_driver(a) && !is_tensor(a);
 }
 
 /* Returns the *n allocations of a process that are wanted; the caller frees the list. */
@@ -251,7 +323,7 @@ static void drop_split(struct account *a)
 	a->n = n;
 }
 
-/* Allocations of the process, and code that it loaded. */
+/* Allocations of the process, and contexts and code that it made. */
 static void add_all(struct account *a, const struct mem_process *process, bool (*wanted)(const struct allocation *a))
 {
 	struct site_owner last = { 0 };
@@ -298,7 +370,7 @@ struct account account_of(const struct mem_process *process)
 	add_all(&a, process, is_memory);
 	split(&a, process);
 	drop_split(&a);
-	add_all(&a, process, is_code);
+	add_all(&a, process, is_driver);
 	for (const struct mem_device *d = process->groups.devices; d; d = d->hh.next)
 		for (int i = 0; d->device != DEVICE_NONE && i < MEM_LIMITS; i++)
 			add_limit(&a, process, d, i);

@@ -8,7 +8,7 @@
 struct mem_process;
 struct memory_event;
 
-enum { ACCOUNT_OWNER = 64 };
+enum { ACCOUNT_OWNER = 64, ACCOUNT_MADE = 128 };
 
 /* Unknown parts of a row. */
 #define ACCOUNT_UNKNOWN (~0ull)
@@ -18,6 +18,7 @@ enum account_part {
 	ACCOUNT_TENSORS,	/* of that: tensors … */
 	ACCOUNT_FREE,		/* … and what its allocator holds beside these */
 	/* in what NVML reports beyond allocations, where the driver has used them: */
+	ACCOUNT_CONTEXT,	/* contexts that the owner has made; bytes ACCOUNT_UNKNOWN */
 	ACCOUNT_CODE,		/* images that the owner has loaded */
 	ACCOUNT_LIMIT,		/* a limit of the device: the owner is its name, the count ACCOUNT_UNKNOWN */
 };
@@ -25,6 +26,7 @@ enum account_part {
 /* Memory of one owner on a device, or a part of it. */
 struct account_row {
 	char owner[ACCOUNT_OWNER];	/* the library or program */
+	char made[ACCOUNT_MADE];	/* ACCOUNT_CONTEXT: where the first one was made, a line of Python or the owner's function; "": unknown */
 	enum account_part part;
 	bool by_default;		/* ACCOUNT_LIMIT: the program has not set it */
 	unsigned int device;		/* see abi/device.h */
@@ -35,7 +37,7 @@ struct account_row {
 /* Return true if the row is memory that the process has allocated. */
 static inline bool account_is_held(const struct account_row *row)
 {
-	return row->part < ACCOUNT_CODE;
+	return row->part < ACCOUNT_CONTEXT;
 }
 
 struct account {

@@ -16,7 +16,7 @@ struct stack;
 			1 << CUDA_RESET)
 
 /* … and those of what an account has besides (model/account.h). */
-#define ACCOUNT_CLASSES (CUDA_IMAGES | 1 << CUDA_LIMIT)
+#define ACCOUNT_CLASSES (CUDA_IMAGES | 1 << CUDA_LIMIT | 1 << CUDA_CTX)
 
 /* … and those of handles. */
 #define HANDLE_CLASSES (CUDA_HANDLES | CUDA_DEVICE_CLASSES)

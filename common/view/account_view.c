@@ -27,7 +27,8 @@ struct line {
 	struct account_report of;
 	struct account_row row;
 	const char *owner, *part;
-	unsigned long long gpu, holder, total;
+	unsigned long long gpu, holder, total, used;
+	const char *made;
 };
 
 OUT_WORD(row_type, "account");
@@ -43,12 +44,14 @@ static const struct field fields[] = {	/* for JSON */
 	{ "complete", NULL, 0, OUT_BOOL, AT(of.complete) },	/* false if earlier calls, or the entry, were not seen */
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },	/* of the memory; null if unknown, of the host or of all devices */
 	{ "owner", NULL, 0, OUT_STR, AT(owner) },	/* library or program that allocated it, name of a limit, or of another process; null: what NVML reports beyond */
-	{ "part", NULL, 0, OUT_STR, AT(part) },	/* tensors; free: what an allocator holds beside tensors; in the rest: code, limit; gpu-free, gpu-other: of the GPU, free, or held by another process; gpu-driver: by none that NVML lists; null: all of it */
+	{ "part", NULL, 0, OUT_STR, AT(part) },	/* tensors; free: what an allocator holds beside tensors; in the rest: context, code, limit; gpu-free, gpu-other: of the GPU, free, or held by another process; gpu-used: of a GPU that has no known number in the program, used by it; gpu-driver: by none that NVML lists; null: all of it */
 	{ "bytes", NULL, 0, OUT_UINT, AT(row.bytes) },	/* bytes: that it holds; of images of code; of a limit; null for images without a size */
 	{ "count", NULL, 0, OUT_UINT, AT(row.count) },	/* allocations, tensors, free pieces or images; null if unknown */
+	{ "made", NULL, 0, OUT_STR, AT(made) },	/* of contexts: where the first one was made: FILE:LINE FUNCTION in Python, or the function of the owner; null for other parts, or if unknown */
 	{ "default", NULL, 0, OUT_BOOL, AT(row.by_default) },	/* a limit that the program has not set: the documented default of CUDA */
 	{ "largest", NULL, 0, OUT_UINT, AT(row.largest) },	/* bytes: of the largest free piece; null for other parts */
 	{ "gpu", NULL, 0, OUT_UINT, AT(gpu) },	/* number of the GPU by NVML; null for what the process allocated, or on several */
+	{ "gpu_used", NULL, 0, OUT_UINT, AT(used) },	/* bytes: all that NVML reports of the process there, for the rest; on all its GPUs if gpu is null; null for other parts */
 	{ "gpu_total", NULL, 0, OUT_UINT, AT(total) },	/* bytes: memory of that GPU; null as gpu */
 	{ "holder", NULL, 0, OUT_UINT, AT(holder) },	/* pid of the other process; null for other parts */
 	{ 0 }
@@ -90,6 +93,14 @@ static void part_text(const struct account_row *r)
 	case ACCOUNT_FREE:
 		printf(": free, in %llu piece%s, the largest %s\n", r->count, plural(r->count), out_bytes(r->largest));
 		return;
+	case ACCOUNT_CONTEXT:
+		printf(": %llu context%s", r->count, plural(r->count));
+		if (*r->made) {
+			fputs(", made by ", stdout);
+			escape_text(stdout, r->made);
+		}
+		puts(", part of the rest");
+		return;
 	case ACCOUNT_CODE:
 		printf(": code, in %llu image%s%s, part of the rest\n", r->count, plural(r->count), none);
 		return;
@@ -115,10 +126,11 @@ static void account_view_text(const struct account_row *r)
 
 static void row(const struct account_report *r, const struct account_row *row)
 {
-	static const char *const parts[] = { NULL, "tensors", "free", "code", "limit" };
-	struct line line = { *r, *row, NULL, parts[row->part], OUT_NONE, OUT_NONE, OUT_NONE };
+	static const char *const parts[] = { NULL, "tensors", "free", "context", "code", "limit" };
+	struct line line = { *r, *row, NULL, parts[row->part], OUT_NONE, OUT_NONE, OUT_NONE, OUT_NONE, NULL };
 
 	line.owner = line.row.owner;
+	line.made = *row->made ? line.row.made : NULL;
 	if (out_is_json())
 		out_row(fields, &line);
 	else
@@ -178,7 +190,9 @@ static void gpu_text(const struct line *l, const struct gpu *on)
 	char device[16];
 
 	printf("    %10s  device %-3s  ", out_bytes(l->row.bytes), device_text(on->device, device));
-	if (!l->part) {
+	if (l->part && !strcmp(l->part, "gpu-used")) {
+		printf("used of GPU %u by this process\n", on->nvml);
+	} else if (!l->part) {
 		printf("of %s that NVML reports on GPU %u: %s\n", out_bytes(on->used), on->nvml, BEYOND);
 	} else if (l->holder != OUT_NONE) {
 		printf("held by pid %llu (", l->holder);
@@ -201,6 +215,7 @@ static void gpu_row(const struct account_report *r, const struct gpu *on, const 
 	struct line line = {
 		*r, { .device = on->device, .bytes = bytes, .count = OUT_NONE, .largest = OUT_NONE },
 		NULL, part, on->nvml, holder ? (unsigned)holder->pid : OUT_NONE, d->memory_known ? d->total : OUT_NONE,
+		part ? OUT_NONE : on->used, NULL,
 	};
 	char comm[16];
 
@@ -260,18 +275,17 @@ static unsigned long long beyond(unsigned long long used, unsigned long long hel
 /* If the process's devices cannot be told apart: of all of them. */
 static void rest_of_all(const struct account_report *r, const struct gpus *g, unsigned long long held)
 {
-	unsigned long long used = 0;
 	struct line line = {
-		*r, { .count = OUT_NONE, .largest = OUT_NONE }, NULL, NULL, OUT_NONE, OUT_NONE, OUT_NONE,
+		*r, { .count = OUT_NONE, .largest = OUT_NONE }, NULL, NULL, OUT_NONE, OUT_NONE, OUT_NONE, 0, NULL,
 	};
 
 	for (unsigned i = 0; i < g->len; i++)
-		used += g->all[i].used;
-	line.row.bytes = beyond(used, held);
+		line.used += g->all[i].used;
+	line.row.bytes = beyond(line.used, held);
 	if (out_is_json())
 		out_row(fields, &line);
 	else
-		printf("    %10s  of %s that NVML reports: %s\n", out_bytes(line.row.bytes), out_bytes(used), BEYOND);
+		printf("    %10s  of %s that NVML reports: %s\n", out_bytes(line.row.bytes), out_bytes(line.used), BEYOND);
 	out_line_end();
 }
 
@@ -287,6 +301,8 @@ static void show_gpus(const struct account_report *r, const struct account *acco
 
 		if (g.numbered)
 			gpu_row(r, on, NULL, NULL, beyond(on->used, on_device(account, g.len == 1 ? DEVICE_NONE : on->device)));
+		else if (g.len > 1)
+			gpu_row(r, on, "gpu-used", NULL, on->used);
 		gpu_rows(r, on);
 	}
 }

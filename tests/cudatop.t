@@ -113,7 +113,7 @@ it "a hint has its evidence and the next command; errors come first, then what e
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatop -jc "$bin/mem sync 7"
 finding '.hint == "waits" and (.hint_evidence | test("^[0-9]+ % of the time in functions that wait")) and .hint_command == "cudasynclatency -k -p \(.pid)"'
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatop -jc "$bin/mem badlaunch 3 sync 7"
-finding '.hint == "fails" and .hint_evidence == "3 calls returned an error" and .hint_command == "cudatrace -x -p \(.pid)"'
+finding '.hint == "fails" and .hint_evidence == "3 calls returned an error" and .hint_command == "cudatrace -x -k -p \(.pid)"'
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000,cuModuleLoadData=50000 cudatop -jc "$bin/mem sync 7 drvlaunch 1 drvlaunch 1"
 finding '.load_share_is_less = (.code_load_share < .wait_share) | .hint == (if .load_share_is_less then "waits" else "loads" end)'
 replayed cudatop -jc "$bin/mem malloc 3 64"

@@ -150,7 +150,7 @@ static void idles_by(const struct top_row *r, char text[HINT_EVIDENCE])
 
 /* Where two explain the same, the first one comes first. */
 static const struct top_hint all[] = {
-	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x", false, "calls that fail, their errors" } } },
+	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x -k", true, "lines whose calls fail, their errors" } } },
 	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", false, "what the rank does instead" } } },
 	{ "grows", HINT_MEMORY, memory_grows, memory_grows_by, {
 		{ "cudaleak --growth", true, "lines that allocate what stays" },

@@ -74,7 +74,7 @@ static __always_inline bool export_enters(struct pt_regs *ctx, struct thread *t)
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
 const volatile bool export_nccl;
-const volatile bool export_calls;	/* the time of calls by function, except waits and what has its own: see calls_count() */
+const volatile bool export_calls;	/* the time of calls by function, except waits and what has its own: see calls_count(); else only of those of handles */
 
 /* Set by the tool: the probes are those of cuda_error_source. */
 const volatile bool export_all_errors;
@@ -101,6 +101,18 @@ static __always_inline void export_call_failed(const struct thread *t, const str
 		export_failed(key, id, ret);
 }
 
+/* Return true for a call that makes or destroys a handle, of which the number matters; id: of cuda_error_source.  Loads have
+ * their own counts. */
+static __always_inline bool counts_handle(__u64 id)
+{
+	if (id >= CUDA_ID_MAX)
+		return false;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	if (cuda_classes[id] == CUDA_RESET)
+		return cuda_rows[id].ctx;
+	return cuda_rows[id].memory >= CUDA_CODE && cuda_classes[id] != CUDA_LOAD;
+}
+
 /* id: of cuda_error_source.  Not inline: its callers have much stack. */
 GLOBAL_SUBPROG int count_call(__u64 program, __u32 pid, __u32 id, __u64 ns)
 {
@@ -118,13 +130,14 @@ GLOBAL_SUBPROG int count_call(__u64 program, __u32 pid, __u32 id, __u64 ns)
 
 static __always_inline void failing_leave(struct pt_regs *ctx, struct thread *t)
 {
+	const bool counted = export_calls || counts_handle(t->data.failing.id);
 	struct export_key key = {};
 	int ret = PT_REGS_RC(ctx);
 
 	t->data.failing.sp = 0;
-	if (!(ret || export_calls) || !export_known(t, &t->data.reported, &key))
+	if (!(ret || counted) || !export_known(t, &t->data.reported, &key))
 		return;
-	if (export_calls)
+	if (counted)
 		count_call(key.program, key.pid, t->data.failing.id, bpf_ktime_get_ns() - t->data.failing.start);
 	if (ret)
 		export_count_error(key.program, key.pid, t->data.failing.id, ret);
@@ -376,8 +389,7 @@ static __always_inline void count_load(struct thread *t)
 
 	if (export_known(t, &t->data.reported, &key)) {
 		key.what = EXPORT_LOAD;
-		if (export_calls)
-			key.detail = cuda_rows[bounded(t->data.load.id, CUDA_ID_MAX - 1)].memory == CUDA_CODE;
+		key.detail = cuda_rows[bounded(t->data.load.id, CUDA_ID_MAX - 1)].memory == CUDA_CODE;
 		v = export_values_of(&key, &own);
 		if (v) {
 			slot_add(own, &v->count, 1);
@@ -427,7 +439,7 @@ NOINLINE_IN_USER void export_other_leave(struct pt_regs *ctx, struct thread *t, 
 	unsigned char class = cuda_classes[id];
 	int ret = PT_REGS_RC(ctx);
 
-	if (calls_count(class) && !export_counts_as_other(t))
+	if ((calls_count(class) || counts_handle(id)) && !export_counts_as_other(t))
 		count_call(key->program, key->pid, id, now - t->call.start);
 	if (ret)
 		export_call_failed(t, key, id, ret);

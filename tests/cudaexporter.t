@@ -148,6 +148,34 @@ is 1 "^cuda_process_info\\{pid=\"$pid\",comm=\"mem\",exe=\"[^\"]*/mem\",uid=\"0\
 is 1 '^cuda_exporter_processes.*state="traced"'
 go
 
+it "handles that are made and not destroyed are counted by kind, also of libraries; what failed or was there before is not"
+for library in libcublas.so.12 libcudnn.so.9; do
+	$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS -shared -fPIC tests/workloads/mathlib.c "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/$library"
+done
+$CC -D_GNU_SOURCE -DSIM_OWN_HEADERS tests/workloads/handles.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" -pthread -ldl \
+	-Wl,-rpath,"$lib:$tmp" -o "$tmp/handles"
+for how in '' ${LONG:+--by=comm}; do
+	program "$tmp/handles" cublas 3 cudnn 1 stream 2 event 5 wait 1 -event 3 stream 7 event 11 -event 4 graph 3 exec 5 capture 2 \
+		drvstream 5 drvevent 2 module 7 -module 2 context 3 -context 1 enter 2 -enter 2 cublas 7 -cublas 2 cudnn 3 \
+		fails 5 nocublas 5 wait 1
+	# shellcheck disable=SC2086 # options
+	page_then 2 $how -p "$pid"
+	is 13 '^cuda_handles\{.*kind="stream"'	# one captures
+	is 6 '^cuda_handles\{.*kind="event"'	# three of those before were destroyed
+	is 5 '^cuda_handles\{.*kind="graph"'
+	is 5 '^cuda_handles\{.*kind="exec"'
+	is 5 '^cuda_handles\{.*kind="module"'
+	is 2 '^cuda_handles\{.*kind="context"'
+	is 5 '^cuda_handles\{.*kind="cublas"'
+	is 3 '^cuda_handles\{.*kind="cudnn"'
+	lines 8 '^cuda_handles\{'
+	is 5 '^cuda_errors_total.*function="cublasCreate_v2",error="1"'
+	is 0 '^cuda_exporter_lost_events_total'
+	go
+done
+page -- streams 7
+is none '^cuda_handles'	# of a program that has ended
+
 for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'copy cuMemcpyHtoDAsync_v2 copyasync 1 64k h2d' \
 	'launch cuLaunchKernel launch 1'; do
 	group=${call%% *} words=${call#* }

@@ -70,9 +70,14 @@ static int find_any(const void *ctx, const char *symbol)
 	return proto < 0 ? id : CUDA_ID_MAX + proto;
 }
 
+static bool wants_errors(const struct probes *p)
+{
+	return p->errors && p->attacher.kind != ATTACH_PERF;
+}
+
 static bool only_errors(const struct probes *p, const struct cuda_proto *proto)
 {
-	return p->errors && p->attacher.kind != ATTACH_PERF && (proto->lib == CUDA_RT || proto->lib == CUDA_DRV) &&
+	return wants_errors(p) && (proto->lib == CUDA_RT || proto->lib == CUDA_DRV) &&
 	       !is_frequent(proto) && proto->result.kind == CUDA_KIND_ENUM;
 }
 
@@ -82,7 +87,7 @@ static struct function get_any(const struct probes *p, int id)
 										.lib = cuda_protos[id - CUDA_ID_MAX].lib };
 	const int proto = id < CUDA_ID_MAX ? fn.wanted ? -1 : cuda_proto_find(fn.name) : id - CUDA_ID_MAX;
 
-	if (proto < 0 || !only_errors(p, &cuda_protos[proto]))
+	if (fn.lib == CUDA_LIB ? !wants_errors(p) : proto < 0 || !only_errors(p, &cuda_protos[proto]))
 		return fn;
 	if (id >= CUDA_ID_MAX && cuda_fn_find(fn.name) >= 0)
 		return fn;

@@ -50,7 +50,7 @@ static void add_waits(struct counts *c, const struct cuda_process *process, cons
 		counts_count(process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
 }
 
-static void counts_add(struct counts *c, const struct cuda_process *process, const struct export_key *key,
+static void counts_add(struct counts *c, struct cuda_process *process, const struct export_key *key,
 		const struct export_values *v)
 {
 	if (key->what == EXPORT_LAUNCH)
@@ -61,6 +61,10 @@ static void counts_add(struct counts *c, const struct cuda_process *process, con
 		add_waits(c, process, key, v);
 	else if (key->what == EXPORT_LOAD)
 		series_observe(process->set, METRIC_LOAD_DURATION, (struct metric_labels){ 0 }, v->times, v->ns, !process->over);
+	if (key->what == EXPORT_LOAD && key->detail)
+		process->handles.made[0] += v->count;
+	if (key->what == EXPORT_CALL)
+		handles_count(&process->handles, key->id - 1, false, v->count);
 }
 
 /* Returns the process of a key, added if need be (processes_admit()); NULL if it is not to be read now. */
@@ -74,7 +78,7 @@ static struct cuda_process *counts_process_of(struct counts *c, unsigned pid, un
 static bool read_values(void *ctx, const struct export_key *key, const struct export_values *values)
 {
 	struct counts *c = ctx;
-	const struct cuda_process *process;
+	struct cuda_process *process;
 
 	launch_estimates_add(&c->budget->estimates, key, values->count, false);
 	process = counts_process_of(c, key->pid, key->program);
@@ -104,6 +108,7 @@ static bool read_error(void *ctx, const struct export_error *e, unsigned long lo
 
 	if (!process)
 		return false;
+	handles_count(&process->handles, e->id, true, n);
 	if (e->id >= EXPORT_STICKY)
 		counts_count(process, METRIC_STICKY_ERRORS,
 		      metric_labels(e->id - EXPORT_STICKY, (unsigned)e->ret), n);
@@ -184,14 +189,27 @@ static void read_budget(struct counts *c)
 			add_budget(c, process);
 }
 
+/* Kinds of which the process has made some. */
+static void add_handles(const struct cuda_process *process)
+{
+	for (int i = 0; i < HANDLE_KINDS; i++)
+		if (process->handles.made[i])
+			series_add(process->set, METRIC_HANDLES, metric_labels(CUDA_CODE + i, 0), handles_left(&process->handles, i));
+}
+
 void counts_read(struct counts *c, bool only_over)
 {
 	const struct export_reader reader = { c, read_values, read_error, read_exemplar };
+	struct cuda_process *process;
 
 	c->only_over = only_over;
 	c->epoch = clock_wall_ns() - clock_ns();	/* the clock may be set at any time */
 	launch_estimates_begin(&c->budget->estimates);
+	for (process = c->processes->all; process; process = process->hh.next)
+		process->handles = (struct handle_counts){ 0 };
 	export_maps_read(&c->maps, &reader);
+	for (process = only_over ? NULL : c->processes->by_pid; process; process = process->hh_pid.next)
+		add_handles(process);
 	if (c->budget->share)
 		read_budget(c);
 	processes_reap(c->processes);

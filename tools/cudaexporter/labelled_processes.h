@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "base/hash.h"
 #include "cudaexporter/label_sets.h"
+#include "model/handle_counts.h"
 #include "proc/proc.h"
 
 struct device_env;
@@ -24,6 +25,7 @@ struct cuda_process {
 	bool gone;			/* at the last check */
 	bool over;			/* it has ended; its last counts are still to be read */
 	struct label_set *set;
+	struct handle_counts handles;	/* of the round */
 	struct process_text *texts;	/* labels that its series have */
 	unsigned ntexts;
 	unsigned communicators;		/* with series of their own */

@@ -238,7 +238,7 @@ void probed_file(struct probed *p, const char *path, const char *why)
 
 void probed_collect(struct probed *p, struct label_set *set)
 {
-	static const enum cuda_lib libs[] = { CUDA_RT, CUDA_DRV, CUDA_NCCL, CUDA_NVRTC };
+	static const enum cuda_lib libs[] = { CUDA_RT, CUDA_DRV, CUDA_NCCL, CUDA_NVRTC, CUDA_LIB };
 
 	for (size_t i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
 		enum cuda_lib lib = libs[i];

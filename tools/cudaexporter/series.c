@@ -93,6 +93,9 @@ static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 		print_device(f, l->a);
 		fprintf(f, "memory=\"%s\"", memory_name(l->b) ?: "unknown");
 		return;
+	case METRIC_HANDLES:
+		fprintf(f, "kind=\"%s\"", memory_name(l->a));
+		return;
 	case METRIC_HELD_OLDER:
 		print_device(f, l->a);
 		fprintf(f, "age=\"%llu\"", l->b);

@@ -20,6 +20,7 @@ enum metric {
  * device,memory: a as in abi/device.h, b an enum cuda_memory     device,age: b in seconds
  * device,kind: b an enum launch_kind                             group: a an enum export_group
  * probe: a 0 for the entry, 1 for the return
+ * kind: a an enum cuda_memory
  * known: a 0 or 1                                                node: a an enum node_kind
  * function,error: a an id of cuda_error_source(), b the error; a METRIC_OTHER: "other" both
  * error: a an enum cuda_lib, b the error                         function: a an enum cuda_id + 1, or 0: all

@@ -82,9 +82,9 @@ static void set_handles(struct detail_view *d, const struct top_processes *proce
 	char *text;
 	FILE *f = top_view_line(&text, &size);
 
-	for (int i = 0; p && i < TOP_HANDLES; i++)
-		if (p->now.made[i] > p->now.destroyed[i])
-			fprintf(f, "  %s %llu", memory_name(CUDA_CODE + i), p->now.made[i] - p->now.destroyed[i]);
+	for (int i = 0; p && i < HANDLE_KINDS; i++)
+		if (handles_left(&p->now.handles, i))
+			fprintf(f, "  %s %llu", memory_name(CUDA_CODE + i), handles_left(&p->now.handles, i));
 	fclose(f);
 	if (*text)
 		line(d, "  handles   %s", text);

@@ -2,13 +2,10 @@
 /* What grows in a process: it has reached new maxima for some time, and lately. */
 #ifndef CUDATOP_GROWTH_H
 #define CUDATOP_GROWTH_H
-#include "api/cuda_api.h"
-
-/* Kinds of handles: enum cuda_memory from CUDA_CODE on. */
-enum { TOP_HANDLES = CUDA_MEMORY_MAX - CUDA_CODE };
+#include "model/handle_counts.h"
 
 /* GROWS_HANDLES + n: of enum cuda_memory CUDA_CODE + n. */
-enum top_grows { GROWS_MEMORY, GROWS_PINNED, GROWS_USED, GROWS_HANDLES, TOP_GROWS = GROWS_HANDLES + TOP_HANDLES };
+enum top_grows { GROWS_MEMORY, GROWS_PINNED, GROWS_USED, GROWS_HANDLES, TOP_GROWS = GROWS_HANDLES + HANDLE_KINDS };
 
 /* The maximum, when that was reached, and when and from where it has been reaching new ones without a pause. */
 struct top_growth {

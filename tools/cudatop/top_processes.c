@@ -245,16 +245,6 @@ static void see_device(struct top_process *p, unsigned device)
 		p->devices |= 1ull << (device - 1);
 }
 
-/* Adds n calls of a function, or takes away those that failed.  Loads are not counted by function. */
-static void count_handles(struct top_process *p, unsigned id, bool failed, unsigned long long n)
-{
-	const struct cuda_fn *fn = cuda_fn_of(id);
-	const int kind = fn->class == CUDA_RESET && fn->args.ctx ? CUDA_CONTEXT_HANDLE : fn->args.memory;
-
-	if (id < CUDA_ID_MAX && kind >= CUDA_CODE)
-		(cuda_fn_makes_handle(fn) ? p->now.made : p->now.destroyed)[kind - CUDA_CODE] += failed ? -n : n;
-}
-
 static bool read_values(void *ctx, const struct export_key *key, const struct export_values *v)
 {
 	struct top_processes *t = ctx;
@@ -283,10 +273,10 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 		p->now.loads += v->count;
 		p->now.load_ns += v->ns;
 		p->now.images += key->detail ? v->count : 0;
-		p->now.made[0] += key->detail ? v->count : 0;
+		p->now.handles.made[0] += key->detail ? v->count : 0;
 		break;
 	case EXPORT_CALL:
-		count_handles(p, key->id - 1, false, v->count);
+		handles_count(&p->now.handles, key->id - 1, false, v->count);
 		name = cuda_error_function(key->id - 1, &lib);
 		if (name)
 			top_process_call(p, name, v->ns);
@@ -307,7 +297,7 @@ static bool read_error(void *ctx, const struct export_error *e, unsigned long lo
 	if (!p || !export_is_failure(e))
 		return drop;
 	p->now.errors += n;
-	count_handles(p, e->id, true, n);
+	handles_count(&p->now.handles, e->id, true, n);
 	if (p->pid == t->detail.pid && t->detail.nerrors < DETAIL_ERRORS)
 		t->detail.errors[t->detail.nerrors++] = (struct top_error){ e->id, e->ret, n };
 	return drop;

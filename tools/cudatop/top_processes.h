@@ -25,7 +25,7 @@ struct top_counts {
 	unsigned long long images;	/* of loads: code that was loaded */
 	unsigned long long errors;
 	unsigned long long held;	/* bytes, on devices: now */
-	unsigned long long made[TOP_HANDLES], destroyed[TOP_HANDLES];	/* handles, by enum cuda_memory from CUDA_CODE on */
+	struct handle_counts handles;
 };
 
 /* Kinds of counts of the one process that is shown in detail. */

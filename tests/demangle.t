@@ -73,6 +73,39 @@ replayed cudaleak -q --pprof "$tmp/pprof" -c "$bin/rust 3"
 zcat "$tmp/pprof" >"$tmp/out"
 lines 1 '<app::Pool as app::Grow>::grow'
 
+it "of long names of templates text has no arguments, and then no parameters: operators and namespaces stay; JSON has the whole name"
+cat >"$tmp/long.cpp" <<'END'
+#include <map>
+#include <string>
+extern "C" int cudaMalloc(void **, unsigned long);
+namespace {
+using table = std::map<std::string, std::map<std::string, std::string>>;
+template <class T> struct maker {
+	template <class F> __attribute__((noinline)) int operator()(F f, T *)
+	{
+		int r = cudaMalloc(f(), 4096);
+		__asm__ volatile("");
+		return r;
+	}
+	__attribute__((noinline)) bool operator<(const maker &) const
+	{
+		void *p;
+		bool r = cudaMalloc(&p, 64);
+		__asm__ volatile("");
+		return r;
+	}
+};
+}
+int main() { static void *p; maker<table> m; m([] { return &p; }, nullptr); return m < m; }
+END
+# shellcheck disable=SC2086 # words
+${CXX:-c++} -O1 "$tmp/long.cpp" -o "$tmp/long" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" || no "it does not build"
+replayed cudatrace -qk -e cudaMalloc -c "$tmp/long"
+lines 1 '^        int \(anonymous namespace\)::maker<\.\.\.>::operator\(\)<\.\.\.>\(main::\{lambda\(\)#1\}, std::map<\.\.\.>\*\)\+0x'
+lines 1 '^        \(anonymous namespace\)::maker<\.\.\.>::operator<\(\(anonymous namespace\)::maker<\.\.\.> const&\) const\+0x'
+replayed cudatrace -qkj -e cudaMalloc -c "$tmp/long"
+json 2 '.stack[0].sym | length > 300 and (contains("...") | not)'
+
 it "kernels of a Rust program have their names"
 replayed cudalaunchtop -jqc "$bin/launches called _RINvCs4fqI2P2rA04_3app4fillfE 3 called _ZN3app5scale17h0123456789abcdefE 5"
 json 1 '.kernel == "app::fill::<f32>" and .launches == 3' \

@@ -170,13 +170,59 @@ static void print_source(FILE *f, const struct frame_view *v)
 	fprintf(f, ":%d", v->line);
 }
 
+static bool follows(const char *name, const char *at, const char *word)
+{
+	const size_t len = strlen(word);
+
+	return (size_t)(at - name) >= len && !strncmp(at - len, word, len);
+}
+
+/* Replaces what is in the outermost brackets of one kind by "...". */
+static void elide(char *name, char open, char close)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *to = name;
+	int depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		const bool word = follows(name, p, "operator") || follows(name, p, "operator<") || follows(name, p, "-");
+		const size_t len = !strncmp(p, anonymous, strlen(anonymous)) ? strlen(anonymous) : 1;
+
+		if (len == 1 && *p == close && !word && depth && !--depth) {
+			const size_t had = p - to < 3 ? p - to : 3;
+
+			memcpy(to, "...", had);
+			to += had;
+		}
+		if (!depth)
+			to = (char *)memmove(to, p, len) + len;
+		depth += len == 1 && *p == open && !word;
+		p += len - 1;
+	}
+	*to = '\0';
+}
+
+/* A template's name may have thousands of characters.  JSON has them all. */
+static void text_name(FILE *f, const char *name)
+{
+	enum { LONG_NAME = 160 };
+	char *brief = xstrdup(name);
+
+	if (strlen(brief) > LONG_NAME)
+		elide(brief, '<', '>');
+	if (strlen(brief) > LONG_NAME)
+		elide(brief, '(', ')');
+	escape_text(f, brief);
+	free(brief);
+}
+
 static void text_native(FILE *f, const struct frame_view *v)
 {
 	if (v->inlined) {
-		escape_text(f, v->name);
+		text_name(f, v->name);
 		fputs(" (inlined)", f);
 	} else if (v->name) {
-		escape_text(f, v->name);
+		text_name(f, v->name);
 		fprintf(f, "+0x%llx", v->off);
 	} else {
 		fprintf(f, v->file ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", v->off);

@@ -39,10 +39,12 @@ static __always_inline void calls_dropped(struct thread *t);
 #include "lib/graph_calls.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_device.bpf.h"
+#include "lib/pinned.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
+const volatile bool copy_host;		/* copies are grouped by the memory on the host's side */
 const volatile __u64 copy_min;
 const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
 
@@ -54,7 +56,7 @@ static __always_inline bool copy_selected(const struct call *call)
 
 	if (id >= CUDA_ID_MAX || b->n < copy_min || (copy_direction && copy_direction != b->direction))
 		return false;
-	if (cuda_classes[bounded(id, CUDA_ID_MAX - 1)] == CUDA_LAUNCH)
+	if (cuda_classes[bounded(id, CUDA_ID_MAX - 1)] != CUDA_COPY && cuda_classes[bounded(id, CUDA_ID_MAX - 1)] != CUDA_SET)
 		return false;
 	return copy_shown == COPY_SIZES || !cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async;
 }
@@ -102,8 +104,12 @@ static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 
 	if (is_beside(ctx))
 		return beside_enter(ctx, t);
+	if (copy_host && pinned_passes(ctx, t, cuda_id(ctx)))
+		return false;
 	if (!call_enter(ctx, t, &id))
 		return false;
+	if (cuda_classes[id] == CUDA_ALLOC)
+		return true;
 	t->call.data.capture = capture_now(t, id);
 	if (cuda_classes[id] == CUDA_LAUNCH)
 		return true;
@@ -181,6 +187,10 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
+	if (copy_host && cuda_classes[id] == CUDA_ALLOC) {
+		pinned_leave(t, id, failed);
+		return;
+	}
 	if (cuda_classes[id] == CUDA_LAUNCH) {
 		replay_leave(ctx, t, id);
 		return;
@@ -191,9 +201,12 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	}
 	if (!copy_selected(&t->call) || (copy_slower && ns < copy_slower))
 		return;
+	if (copy_host)
+		direction |= pinned_of_copy(t, id, b->direction) << COPY_HOST_SHIFT;
 	if (cuda_rows[id].async) {
 		direction |= COPY_ASYNC;
-		ns = 0;
+		if (direction >> COPY_HOST_SHIFT != HOST_PAGEABLE)
+			ns = 0;
 	}
 	if (copy_shown == COPY_TIMES)
 		shown = ns;

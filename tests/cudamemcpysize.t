@@ -47,6 +47,35 @@ json 11 true
 whole
 silent
 
+words='managed 1 1m host 2 17m register 1 1234567 copy 3 64k h2d copyof host 5 1m d2h copyof register 7 1m h2d
+copyof managed 11 1k h2d hostfree 2 unregister 1 copyasync 13 17m d2h copy 17 100 d2d copy 19 100 default'
+words=$(echo "$words" | tr '\n' ' ')
+for how in '' '--attach multi' '--attach inject' '-k --layer driver'; do
+	it "--host: memory that was allocated, registered or freed is pinned or not, and pageable copies have a time $how"
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize $how --host -jc "$bin/mem $words"
+	json 1 '.direction == "HtoD" and (.async | not) and .host == "pageable" and .count == 3' \
+		1 '.direction == "DtoH" and .host == "pinned" and .count == 5 and .total_ns == null' \
+		1 '.direction == "HtoD" and .host == "pinned" and .count == 7' \
+		1 '.direction == "HtoD" and .host == "managed" and .count == 11' \
+		1 '.direction == "DtoH" and .async and .host == "pageable" and .count == 13 and .total_ns > 0 and .bytes_per_s > 0' \
+		1 '.direction == "DtoD" and .host == null and .count == 17' \
+		0 '.host == "unknown" and .direction != "default"'
+	silent
+done
+run cudamemcpysize --host -c "$bin/mem copyasync 3 4096 d2h host 1 4096 copyof host 5 16 d2h"
+lines 1 '^DtoH, asynchronous, pageable; not asynchronous, as the driver stages it: .* at .*B/s$' \
+	1 '^DtoH, asynchronous, pinned; time and bandwidth unknown: the calls may return before the copy is done$'
+
+it "--host: of memory that a process had before tracing it is not known, what it allocates then is"
+program "$bin/mem" host 1 64k copyof host 1 16 h2d wait copyof host 3 16 h2d copyasync 5 64 h2d hostfree 1 host 1 64k copyof host 7 16 h2d
+tool cudamemcpysize --host -jp "$pid"
+echo >&3
+exec 3>&-
+wait "$pid"
+stop
+json 1 '.host == "unknown" and .count == 8' 1 '.host == "pinned" and .count == 7' 0 '.host == "pageable"'
+
 for how in '' '--stacks --unwind fp'; do
 	it "every copying function and memset, every variant, batches: 23 of each $how"
 	# shellcheck disable=SC2086 # words

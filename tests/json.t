@@ -121,7 +121,7 @@ of cudaleak
 it "cudamemcpysize: each line is as the schema says"
 words='copy 3 64 h2d copyasync 5 64 d2h peer 2 64 copy 1 0 h2d'
 prints cudamemcpysize -j --gpu-time -c "$bin/mem $words"
-for lists in '' '--time --memset' --bandwidth '-k --per-stream'; do replays cudamemcpysize -j $lists -c "$bin/mem $words"; done
+for lists in '' '--time --memset' --bandwidth '-k --per-stream --host'; do replays cudamemcpysize -j $lists -c "$bin/mem $words"; done
 shows_in_flight cudamemcpysize cudaMemcpy "copy 3 64 h2d"
 of cudamemcpysize
 
@@ -148,7 +148,7 @@ of cudasynclatency
 it "cudatrace: each line is as the schema says"
 words='malloc 3 64 fail 1 free 2 launch 5 copy 2 64 h2d streams 1 pitch 1 64 64 host 1 64'
 for lists in -kr '--enter --tree' --enter-only -S -Sk --unchecked; do replays cudatrace -j $lists -c "$bin/mem $words"; done
-replays cudatrace -j -c "env SIM_FAIL=cuCtxSynchronize:1=700 $bin/mem launch 5 sync 1"
+replays cudatrace -jk -c "env SIM_FAIL=cuCtxSynchronize:1=700 $bin/mem launch 5 sync 1"
 replays cudatrace -je cudaMalloc -c "env SIM_LATENCY_US=cudaMalloc=200000 $bin/jump 3 5"
 shows_in_flight cudatrace cudaMalloc "malloc 3 64"
 of cudatrace

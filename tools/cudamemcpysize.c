@@ -2,8 +2,10 @@
 /* cudamemcpysize - show sizes and bandwidth of CUDA copies as histograms */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "abi/cudamemcpysize.h"
 #include "abi/device.h"
+#include "abi/pinned.h"
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/util.h"
@@ -11,6 +13,7 @@
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "cudamemcpysize/gpu_copies.h"
+#include "model/entries.h"
 #include "model/launches.h"
 #include "session/groups.h"
 #include "session/tool.h"
@@ -27,6 +30,7 @@ static const struct usage usage = {
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # each process, every 5 seconds\n"
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # large copies\n"
+	"  cudamemcpysize --host -k -c ./train # pinned or pageable, and where\n"
 	"  cudamemcpysize --per-stream -p 181 # each stream of a process separately\n"
 	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices\n"
 	"  cudamemcpysize --gpu-time -c ./train # with times of asynchronous copies\n"
@@ -52,7 +56,7 @@ struct copy_row {
 	unsigned int device, peer;	/* as in abi/device.h; peer: DEVICE_NONE unless between devices */
 	bool async, complete;
 	const char *container;		/* short id; NULL: none, or not shown */
-	const char *comm, *direction;
+	const char *comm, *direction, *host;	/* host: memory on its side; NULL: none, or not grouped by it */
 	const struct hist *hist;
 	const struct stack *stack;
 };
@@ -67,6 +71,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* of the first thread seen in a call */
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },	/* HtoD, DtoH, DtoD, HtoH, PtoP, default or memset */
+	{ "host", NULL, 0, OUT_STR, AT(host) },	/* with --host: memory on the side of the host: pinned, pageable, managed or unknown; null: no such side */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the stream; of PtoP: the source */
 	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },	/* of PtoP: the destination; otherwise null */
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: of the copies */
@@ -91,7 +96,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "p50_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p50) },	/* with --bandwidth: bytes/s: median */
 	{ "p95_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p95) },	/* with --bandwidth: bytes/s: 95th percentile */
 	{ "p99_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p99) },	/* with --bandwidth: bytes/s: 99th percentile */
-	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls; null if async */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls; null if async, except of pageable memory */
 	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },	/* bytes/s: bytes divided by total_ns */
 	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* by default: bytes: calls by size */
 	{ "hist_ns", NULL, 0, OUT_HIST, AT(hist) },	/* with --time: ns: calls by time */
@@ -111,7 +116,7 @@ static const struct { const char *keys[SHOWN_KEYS]; enum out_unit unit; } shown[
 
 struct copies {
 	struct groups groups;
-	bool streams;		/* copies are also grouped by these */
+	bool streams, host;	/* copies are also grouped by these; by the memory on the host's side */
 	bool memset, times, bandwidths, gpu_time;
 	const char *sample;	/* of GPU time: "RUN/PERIOD" */
 	struct gpu_copies gpu;
@@ -128,9 +133,13 @@ struct copies {
 	struct cudamemcpysize_bpf *skel;
 };
 
+static const char *const host_words[HOST_MEMORY_MAX] = {
+	[HOST_PAGEABLE] = "pageable", [HOST_PINNED] = "pinned", [HOST_MANAGED] = "managed", [HOST_UNKNOWN] = "unknown",
+};
+
 static const char *leaf_of(const struct copy_row *r, char leaf[32])
 {
-	snprintf(leaf, 32, "[%s%s]", r->direction, r->async ? " async" : "");
+	snprintf(leaf, 32, "[%s%s%s%s]", r->direction, r->async ? " async" : "", r->host ? " " : "", r->host ?: "");
 	return leaf;
 }
 
@@ -179,13 +188,16 @@ static void head(const struct copies *c, const struct copy_row *r)
 		fputs(", ", stdout);
 	}
 	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
+	if (r->host)
+		printf(", %s%s", r->host, strcmp(r->host, host_words[HOST_UNKNOWN]) ? "" : " memory");
 	device(c, r);
 	if (c->streams)
 		printf(", %s", stream_text(r->stream, text));
-	if (r->count && r->async)
+	if (r->count && r->total == OUT_NONE)
 		fputs("; time and bandwidth unknown: the calls may return before the copy is done", stdout);
 	else if (r->count)
-		printf("; %s at %s", out_ns(r->total), out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
+		printf("; %s%s at %s", r->async ? "not asynchronous, as the driver stages it: " : "", out_ns(r->total),
+		       out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
 	if (r->replayed)
 		printf("; %llu by CUDA graphs", r->replayed);
 	if (r->failed)
@@ -207,6 +219,8 @@ static void print_text(const struct copies *c, const struct copy_row *r)
 static struct copy_row copy_row(struct copies *c, const struct aggregate *g)
 {
 	bool async = g->key.key & COPY_ASYNC, peers = (g->key.key & COPY_WHAT) == CUDA_PTOP;
+	unsigned host = g->key.key >> COPY_HOST_SHIFT;
+	bool timed = !async || host == HOST_PAGEABLE;
 
 	return (struct copy_row){
 		.time = c->groups.now, .pid = g->key.pid, .comm = g->comm, .async = async,
@@ -215,8 +229,9 @@ static struct copy_row copy_row(struct copies *c, const struct aggregate *g)
 		.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 		.count = g->count, .replayed = g->replayed, .failed = g->failed, .bytes = g->sum,
-		.total = async ? OUT_NONE : g->ns,
-		.rate = async || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
+		.host = host < HOST_MEMORY_MAX ? host_words[host] : NULL,
+		.total = timed ? g->ns : OUT_NONE,
+		.rate = !timed || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
 		.spread = hist_spread(&g->hist, g->least, g->most), .hist = &g->hist, .stack = g->key.stack,
 	};
 }
@@ -309,6 +324,8 @@ static void choose_fields(struct copies *c)
 	columns_of_groups(c->fields, all_fields, c->groups.pids, c->groups.stacks);
 	if (!c->streams)
 		columns_remove(c->fields, "stream");
+	if (!c->host)
+		columns_remove(c->fields, "host");
 	for (int i = 0; i < SHOWN_KEYS * (int)(sizeof(shown) / sizeof(*shown)); i++)
 		if (i / SHOWN_KEYS != (int)c->shown)
 			columns_remove(c->fields, shown[i / SHOWN_KEYS].keys[i % SHOWN_KEYS]);
@@ -336,7 +353,7 @@ static void check(void *ctx)
 	c->groups.pids |= c->streams;
 	c->devices.several = c->session.devices;
 	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
-	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
+	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0) | (c->host ? 1 << CUDA_ALLOC | 1 << CUDA_FREE : 0);
 	/* copies of graphs are asynchronous: they have no times, and those of their launches are not theirs */
 	if (c->shown == COPY_SIZES)
 		c->classes |= CUDA_REPLAYS | CUDA_GRAPH_CLASSES;
@@ -353,6 +370,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	c->skel->rodata->aggregate_streams = c->streams;
 	c->skel->rodata->copy_shown = c->shown;
+	c->skel->rodata->copy_host = c->host;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
@@ -363,6 +381,17 @@ static void *open_skel(void *ctx)
 	c->groups.aggregates.other_records = c->classes & CUDA_REPLAYS;
 	GROUPS_OPEN(&c->groups, c->skel);
 	return c->skel;
+}
+
+/* As for struct captures: what a program has pinned ends with it. */
+static void forget_pinned(void *ctx, const struct process_event *e)
+{
+	struct copies *c = ctx;
+	struct pinned_shares *shares = &c->skel->data_pinned->pinned_shares;
+	const size_t share = offsetof(struct pinned_value, share);
+
+	entries_drop_program(c->skel->maps.pinned_blocks, &shares->blocks, share, e->program);
+	entries_drop_program(c->skel->maps.pinned_ranges, &shares->ranges, share, e->program);
 }
 
 static void open_gpu_time(struct copies *c)
@@ -386,6 +415,8 @@ static void loaded(void *ctx)
 
 	if (c->gpu_time)
 		open_gpu_time(c);
+	if (c->host)
+		process_on_end(&c->session.processes, forget_pinned, c);
 	if (!(c->classes & CUDA_REPLAYS))
 		return;
 	c->replays = launches_new(c->session.syms, c->skel->maps.counts, c->skel->maps.quick, &c->skel->bss->counts_shares, false);
@@ -439,6 +470,7 @@ int main(int argc, char **argv)
 		OPT_TARGET(&copies.session),
 		OPT_DEVICE(&copies.session),
 		OPT_FLAG('P', "per-process", &copies.groups.pids, "one group per process"),
+		OPT_FLAG(0, "host", &copies.host, "one group per kind of memory on the host: pinned, pageable, managed"),
 		OPT_FLAG(0, "per-stream", &copies.streams, "one group per stream of a process"),
 		OPT_GROUPS(&copies.groups, &copies.session, ", most bytes first", "bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),

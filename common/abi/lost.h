@@ -16,6 +16,7 @@ enum lost {
 	LOST_ANSWER,	/* a call, with --attach inject alone: the process waits for an answer of the tool, or has had none */
 	LOST_WITHDRAWN,	/* a call, with --attach inject alone: the process may not ask the tool, or has left it */
 	LOST_COMPLETION,	/* an event or stream with NCCL operations: too many to follow */
+	LOST_PINNED,	/* memory of the host that did not fit the table of what is pinned */
 	LOST_MAX
 };
 

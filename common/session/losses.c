@@ -178,6 +178,7 @@ static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
 	[LOST_PROCESS] = { "process exit or exec", "process exits or execs", "missed" },
 	[LOST_GROUP] = { "call", "calls", "not counted: group table full" },
 	[LOST_LATE] = { "record", "records", "not handled: there was no time after the signal" },
+	[LOST_PINNED] = { "pinned allocation", "pinned allocations", "table full: copies of it count as pageable" },
 	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
 	[LOST_ANSWER] = { "call", "calls", "missed: the tool has not answered the process" },
 	[LOST_WITHDRAWN] = { "call", "calls", "missed: the process is under a seccomp filter of its own, or has another user" },

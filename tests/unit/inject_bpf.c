@@ -16,6 +16,7 @@
 #include "abi/device.h"
 #include "abi/call_filter.h"
 #include "abi/launch.h"
+#include "abi/pinned.h"
 #include "abi/lost.h"
 #include "abi/python_frames.h"
 #include "abi/shares.h"

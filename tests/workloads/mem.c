@@ -15,6 +15,7 @@
  *     channel, mipmapped unless LEVELS is 0); arrayfree N, mipfree N
  *   extmip N SIZE (mipmapped arrays in one external memory); mipfree N; extfree N
  *   copy N SIZE DIR, copyasync N SIZE DIR, copy2d N W H DIR (h2d d2h d2d h2h default)
+ *   copyof KIND N SIZE DIR (asynchronous, h2d or d2h, from or to byte 1000 of the first of host, register or managed)
  *   peer N SIZE, memset N SIZE, symbol N (of 64 bytes)
  *     The first of these in a thread, and each that is bigger than all before, also
  *     calls cudaMalloc twice for the device's buffers, and does not free them.

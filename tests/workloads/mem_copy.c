@@ -83,6 +83,21 @@ static void do_copyasync(char **a)
 		did((int)RT(cudaMemcpyAsync)(dst, src, SIZE(a[1]), kind, stream_now));
 }
 
+/* Within the memory, which begins anywhere in a page. */
+static void do_copyof(char **a)
+{
+	enum cudaMemcpyKind kind = direction(a[3]);
+	enum kind of = !strcmp(a[0], "host") ? HOST : !strcmp(a[0], "register") ? REGISTERED : DEVICE;
+	char *host = (char *)kept(of, 0) + 1000;
+	const void *src;
+	void *dst;
+
+	buffers(SIZE(a[2]), &dst, &src, kind);
+	TIMES(a[1])
+		did((int)RT(cudaMemcpyAsync)(kind == cudaMemcpyDeviceToHost ? host : dst,
+					     kind == cudaMemcpyDeviceToHost ? src : host, SIZE(a[2]), kind, stream_now));
+}
+
 static void do_copy2d(char **a)
 {
 	size_t width = SIZE(a[1]), height = SIZE(a[2]);
@@ -246,7 +261,7 @@ static void do_eventsync(char **a)
 }
 
 const struct word copy_words[] = {
-	{ "copy", 3, do_copy }, { "copyasync", 3, do_copyasync }, { "copy2d", 4, do_copy2d },
+	{ "copy", 3, do_copy }, { "copyasync", 3, do_copyasync }, { "copyof", 4, do_copyof }, { "copy2d", 4, do_copy2d },
 	{ "peer", 2, do_peer }, { "peerof", 4, do_peerof }, { "memset", 2, do_memset }, { "symbol", 1, do_symbol },
 	{ "launch", 1, do_launch }, { "badlaunch", 1, do_badlaunch }, { "coop", 1, do_coop },
 	{ "launchex", 1, do_launchex }, { "graph", 1, do_graph },

@@ -57,8 +57,7 @@ three() { [ "$(grep -c "^$pid .*size=64" "$tmp/out")" -ge 3 ]; }
 until_true three
 stop
 kill "$pid"
-# others may have a container or a second device
-equal "$(head -n 1 "$tmp/out" | tr -s ' ' | sed 's/ TID//; s/ CONTAINER//; s/ DEVICE//')" 'PID COMM CALL'
+head -n 1 "$tmp/out" | grep -qE '^PID .*COMM .*CALL$' || no 'no columns of processes'	# others may have more
 lines 3 "^$pid .*cudaMalloc\(.*size=64"	# a TID stands before, where others have threads
 
 it "… JSON has every key, whatever there is to tell apart"

@@ -34,7 +34,7 @@ for kind in session ${LONG:+inject}; do
 done
 
 it "processes that have ended are in the block, too"
-replayed cudatop -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
+replayed cudatop --names -bc "$bin/mem launch 101 fork '(' launch 7 ')' join"
 lines 1 '^PID +USER +COMM +GPU +MEMORY +GROWTH/S +PINNED +LAUNCH/S +HtoD/S +DtoH/S +%WAIT( +%JIT)? +ERR/S +HINT +CALL$'
 lines 2 ' mem +0 +0 bytes +0 +0 bytes +[0-9.]+ +0 +0 +0\.0( +[0-9.]+)? +0 (-|launches|loads) +-$'
 
@@ -229,7 +229,7 @@ it "code that is loaded has its calls and time, and a column once it takes long"
 jit="$bin/mem malloc 1 1k loop 7 '(' drvlaunch 1 ')'"
 replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -jc "$jit"
 json 1 '.code_loads == 14 and .code_load_ns >= 140000000 and .code_load_share > 0 and .wait_ns == 0 and .launches == 7'
-replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop -bc "$jit"
+replayed SIM_LATENCY_US=cuModuleLoadData=20000 cudatop --names -bc "$jit"
 lines 1 '^PID .* %WAIT( +%CUDA)? +%JIT +ERR/S +HINT +CALL$'
 lines 1 ' mem .* 0\.0( +[0-9]+\.[0-9])+ +0 (-|loads|calls) +-$'
 replayed cudatop -jc "$bin/mem malloc 1 1k"
@@ -257,7 +257,7 @@ for kind in ${LONG:+session} inject; do
 done
 
 it "… and a column once that is 1 % of the time"
-replayed SIM_LATENCY_US=cuMemFree_v2=100000 cudatop -bc "$bin/mem malloc 7 64 free 7"
+replayed SIM_LATENCY_US=cuMemFree_v2=100000 cudatop --names -bc "$bin/mem malloc 7 64 free 7"
 lines 1 '^PID .* %WAIT +%CUDA +ERR/S +HINT +CALL$'
 lines 1 ' mem .* 0\.0 +[0-9]+\.[0-9] +0 calls +-$'
 replayed cudatop -s cuda -bc "$bin/mem sleep 200"
@@ -313,6 +313,61 @@ replayed cudatop --gpu-time -jc "$bin/mem launch 101 sleep 200 exec '(' launch 7
 json 1 '.launches == 101 and .gpu_ns == 101000' 1 '.launches == 7 and .gpu_ns == 7000'
 fails 2 '--sample requires --gpu-time' cudatop --sample 1/2
 
+it "a row has its command line, from the name of the program or script on; --names: the name of the process"
+cat >"$tmp/serve.py" <<'END'
+import ctypes, sys
+cuda = ctypes.CDLL(sys.argv[1])
+cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), 4096)
+print("ready", flush=True)
+sys.stdin.readline()
+END
+python=$(command -v python3)
+# command TEXT WORD...: cudatop shows TEXT for the command
+command_is() {
+	is=$1
+	shift
+	program "$@"
+	run cudatop -jp "$pid" 100ms 1
+	json 1 ".command == \"$is\""
+	run cudatop -bp "$pid" 100ms 1
+	lines 1 "^$pid +[^ ]+ +$(printf '%.15s' "$is" | sed 's/[][\.*]/\\&/g; s/ $//') "
+	exec 3>&-
+	wait "$pid"
+}
+command_is "serve.py $lib/libcudart.so.13 --lr 1" "$python" -u -W ignore "$tmp/serve.py" "$lib/libcudart.so.13" --lr 1
+command_is "serve $lib/libcudart.so.13" env "PYTHONPATH=$tmp" "$python" -um serve "$lib/libcudart.so.13"
+command_is 'mem malloc 3 64 wait' "$bin/mem" malloc 3 64 wait
+if long; then
+	command_is "$(basename "$python") -c $(tail -n 5 "$tmp/serve.py" | paste -sd';') $lib/libcudart.so.13" \
+		"$python" -c "$(paste -sd';' "$tmp/serve.py")" "$lib/libcudart.so.13"
+fi
+program "$bin/mem" rename other malloc 1 64 wait
+run cudatop --names -bp "$pid" 100ms 1
+lines 1 '^PID +USER +COMM +GPU '
+lines 1 "^$pid +[^ ]+ +other "
+exec 3>&-
+wait "$pid"
+
+it "attached late: a process has its devices, and what it uses on each, where NVML reports them"
+program env SIM_DEVICES=4 CUDA_VISIBLE_DEVICES=3,1 "$bin/mem" setdevice 1 malloc 1 64 wait
+for i in 0 1 2 3; do echo "gpu GPU-$i H100 $((80 << 30)) $((7 << 30)) $i $i"; done >"$tmp/nvml"
+printf 'process 3 %s 1000003\nprocess 1 %s 7000003\n' "$pid" "$pid" >>"$tmp/nvml"
+run env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop --once -jp "$pid"
+tail -n 1 "$tmp/out" >"$tmp/last"
+mv "$tmp/last" "$tmp/out"
+json 1 '.devices == [0,1] and .used == 8000006 and .used_by_gpu == {"1":7000003,"3":1000003} and .held == 0'
+exec 3>&-
+wait "$pid"
+
+it "… or where it can see only one"
+program env SIM_DEVICES=4 CUDA_VISIBLE_DEVICES=3 "$bin/mem" malloc 1 64 wait malloc 3 64 wait
+tool cudatop -jp "$pid" 100ms
+echo >&3
+until_true eval '[ "$(jq -sc "map(select(.held > 0)) | last.devices" "$tmp/out" 2>/dev/null)" = "[0]" ]'
+stop
+exec 3>&-
+wait "$pid"
+
 it "-m: the account of a process's memory, once or every interval"
 program "$bin/mem" malloc 3 4096 wait malloc 23 4096 host 5 1000 print wait wait
 tool cudatop -m "$pid" 100ms
@@ -350,7 +405,7 @@ kill "$first" "$second"
 
 it "--tree: children come below their parents"
 family="$bin/mem launch 11 sleep 100 forkexec '(' launch 7 sleep 100 fork '(' launch 3 sleep 100 ')' join ')' join"
-run cudatop --tree -s launches -bc "$family; $bin/mem launch 5"
+run cudatop --names --tree -s launches -bc "$family; $bin/mem launch 5"
 equal "$(sed -n 's/^[0-9].\{16\}\( *[a-z]*\) .*/\1/p' "$tmp/out")" 'mem
   exe
     exe
@@ -363,7 +418,7 @@ json 1 'has("parent") | not'
 silent
 
 it "--filter: rows with a text, in any case"
-run cudatop --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
+run cudatop --names --filter EM -bc "$bin/mem launch 3; $bin/mem rename other launch 5"
 lines 1 ' mem +'
 lines 0 ' other +'
 replayed cudatop --filter no-such -jc "$bin/mem launch 3"
@@ -374,7 +429,7 @@ it "live: the mark chooses a process, Enter shows its call with the stack and th
 if command -v tmux >/dev/null; then
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 7 1m sync 1 & pid=$!
 	pids="$pids $pid"
-	screen 100 40 "$O/cudatop -p $pid"
+	screen 100 40 "$O/cudatop --names -p $pid"
 	on_screen "^$pid +mem .* waits +[0-9.]+ m?s cudaDev"
 	term send-keys Enter
 	on_screen "^pid $pid \\(mem\\) of "
@@ -406,7 +461,7 @@ if command -v tmux >/dev/null; then
 	for size in '80 24' '200 50'; do
 		program env LD_LIBRARY_PATH="$lib" "$tmp/python3" malloc 1 64 wait launch 23 drvlaunch 7 graph 5 copy 11 4096 h2d copyasync 3 100 d2h wait
 		screen $size "$O/cudatop -p $pid"
-		on_screen "^$pid .* python3 "
+		on_screen "^$pid .* malloc 1 6"
 		echo >&3
 		until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
 		term send-keys Enter
@@ -423,7 +478,7 @@ if command -v tmux >/dev/null; then
 
 	it "live, --gpu-time: kernels have their runs and time, and copies theirs on the GPU"
 	screen 80 24 "SIM_KERNEL_NS=2000 SIM_COPY_NS=500 $O/cudatop --gpu-time -c '$bin/mem launch 23 copyasync 7 4096 h2d sleep 30000'"
-	on_screen '^PID +COMM .* %GPU HINT '
+	on_screen '^PID +COMMAND .* %GPU HINT '
 	on_screen '^device 0 +[0-9]+%'
 	term send-keys Enter
 	on_screen '^Kernels +LAUNCHES +RUNS +GPU TIME +MEAN  NAME$'
@@ -464,7 +519,7 @@ if command -v tmux >/dev/null; then
 	pids="$pids $pid $child"
 	for size in '80 24 10' '200 50 19'; do
 		column=${size##* }
-		screen ${size% *} "$O/cudatop -p $pid,$child --filter gamma"
+		screen ${size% *} "$O/cudatop --names -p $pid,$child --filter gamma"
 		on_screen '^[0-9:]+  filter: gamma  '
 		on_screen 'HINT'
 		lines 0 ' (alpha|beta) '
@@ -502,7 +557,7 @@ if command -v tmux >/dev/null; then
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
 	pids="$pids $pid"
 	screen 80 24 "$O/cudatop -p $pid"
-	on_screen '^PID +COMM +GPU +MEMORY +GROWTH/S +LAUNCH/S +COPY/S +%WAIT HINT$'
+	on_screen '^PID +COMMAND +GPU +MEMORY +GROWTH/S +LAUNCH/S +COPY/S +%WAIT HINT$'
 	on_screen "^$pid +mem .* waits$"
 	term send-keys Enter
 	on_screen "^ +cudasynclatency -k -p $pid +lines that wait for the GPU$"

@@ -47,6 +47,33 @@ static const struct usage usage = {
 
 OUT_WORD(row_type, "process");
 
+/* Returns how many bytes of a text take so many columns at most. */
+static size_t bytes_of(const char *s, int columns)
+{
+	size_t n = 0;
+
+	while (s[n] && columns > 0) {
+		bool keep = true;
+		const int bytes = escape_next(s + n, &keep), wide = (unsigned char)s[n] >= 0x80;
+		const int most = wide ? bytes : bytes < columns ? bytes : columns;
+
+		columns -= !keep ? 4 * bytes : wide ? 1 : most;
+		n += columns < 0 ? 0 : most;
+	}
+	return n;
+}
+
+/* char[], cut to the column's width. */
+static int cut_text(FILE *f, const struct field *field, const void *at)
+{
+	char cut[sizeof(((struct top_row *)0)->comm_text)];
+
+	snprintf(cut, sizeof(cut), "%.*s", (int)bytes_of(at, abs(field->width)), (const char *)at);
+	return field_chars.text(f, field, cut);
+}
+
+static const struct field_type field_cut = { cut_text, NULL, NULL };
+
 #define AT(f) offsetof(struct top_row, f)
 static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a process that uses CUDA, with what it did in the interval */
@@ -56,11 +83,13 @@ static const struct field all_fields[] = {
 	{ "user", "USER", -8, OUT_CHARS, AT(user) },	/* that the process runs as */
 	{ "parent", NULL, 0, OUT_UINT, AT(parent) },	/* with --tree: pid of its nearest ancestor that has a row; null if there is none */
 	{ "comm", NULL, 0, OUT_CHARS, AT(comm) },	/* name of its main thread */
-	{ NULL, "COMM", -15, OUT_CHARS, AT(comm_text) },
+	{ "command", NULL, 0, OUT_CHARS, AT(command) },	/* its command line, from the name of the program or script on, the first 159 bytes; null if unknown */
+	{ NULL, "COMMAND", -15, &field_cut, AT(comm_text) },
+	{ NULL, "COMM", -15, &field_cut, AT(comm_text) },	/* with names */
 	{ "container", NULL, -12, OUT_CHARS, AT(container) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ NULL, "GPU", -4, OUT_CHARS, AT(device) },
-	{ "devices", NULL, 0, OUT_DEVICES, AT(devices) },	/* devices on which it has launched or holds memory, as it numbers them */
+	{ "devices", NULL, 0, OUT_DEVICES, AT(devices) },	/* on which it has launched, holds memory or, as NVML reports, has a context, as it numbers them */
 	{ NULL, "MEMORY", 9, OUT_CHARS, AT(held_text) },
 	{ "held", NULL, 0, OUT_UINT, AT(held) },	/* bytes: of memory on devices that it has allocated since tracing began, and not freed */
 	{ NULL, "GROWTH/S", 10, OUT_CHARS, AT(growth_text) },
@@ -70,6 +99,7 @@ static const struct field all_fields[] = {
 	{ "managed_held", NULL, 0, OUT_UINT, AT(managed) },	/* bytes: of held, managed memory */
 	{ NULL, "USED", 9, OUT_CHARS, AT(used_text) },
 	{ "used", NULL, 0, OUT_UINT, AT(used) },	/* bytes: that NVML reports, on all GPUs; null if it does not */
+	{ "used_by_gpu", NULL, 0, OUT_PRINT, AT(by_gpu) },	/* object: bytes: of used, by the number that NVML has for a GPU */
 	{ NULL, "LAUNCH/S", 8, OUT_CHARS, AT(launch_text) },
 	{ "launches", NULL, 0, OUT_UINT, AT(launches) },	/* of kernels and graphs in the interval */
 	{ "launches_estimated", NULL, 0, OUT_UINT, AT(estimated) },	/* of launches: not seen, but estimated from samples, with --max-overhead */
@@ -185,6 +215,7 @@ static void choose_columns(struct top *t)
 		t->loads |= rows->rows[i].load_share >= LOADS_SHARE;
 	}
 	memcpy(t->wide, all_fields, sizeof(all_fields));
+	hide(t->wide, t->rows.names ? "COMMAND" : "COMM");
 	if (t->containers)
 		columns_show(t->wide, "container", "CONTAINER");
 	if (!t->used)
@@ -203,7 +234,7 @@ static void choose_columns(struct top *t)
 		columns_remove(t->wide, "gpu_share");
 	}
 	memcpy(t->narrow, t->wide, sizeof(t->wide));
-	set_width(t->narrow, "COMM", -10);
+	set_width(t->narrow, t->rows.names ? "COMM" : "COMMAND", -10);
 	for (const char *const *head = narrow; *head; head++)
 		hide(t->narrow, *head);
 	hide(t->narrow, "CONTAINER");
@@ -223,7 +254,7 @@ static void words(void *ctx, FILE *f, size_t i)
 	const struct top *t = ctx;
 	const struct top_row *r = &t->rows.rows[i];
 
-	fprintf(f, "%d %s %s %s %s %s", r->pid, r->user, r->comm, r->container, r->hint, r->call ?: "");
+	fprintf(f, "%d %s %s %s %s %s %s", r->pid, r->user, r->comm, t->rows.names ? "" : r->command, r->container, r->hint, r->call ?: "");
 }
 
 static void drop_filtered(struct top *t)
@@ -308,7 +339,7 @@ static void head(void *ctx, FILE *f)
 	fprintf(f, "pid %d", pid);
 	if (r) {
 		fputs(" (", f);
-		escape_text(f, r->comm);
+		escape_text(f, *r->command && !t->rows.names ? r->command : r->comm);
 		fprintf(f, ") of %s", r->user);
 	}
 	if (r && *r->container)
@@ -583,6 +614,7 @@ static void loaded(void *ctx)
 	rows->memory.table = rows->processes.table = processes;
 	rows->processes.maps = (struct export_maps)EXPORT_MAPS_OF(t->skel);
 	rows->processes.budget = &t->budget;
+	rows->processes.helpers = &t->session.helpers;
 	top_processes_open(&rows->processes);
 	if (t->sampling)
 		open_samples(t);
@@ -676,6 +708,7 @@ int main(int argc, char **argv)
 		OPT_CHOICE('s', "sort", TOP_SORT_WORDS, &top.rows.sort, "sort order; default: memory"),
 		OPT_STR('m', "memory", "PID", &top.account, "print of what the memory of a process consists"),
 		OPT_FLAG(0, "tree", &top.rows.tree, "children below their parents"),
+		OPT_FLAG(0, "names", &top.rows.names, "names of processes instead of their command lines"),
 		OPT_STR(0, "filter", "TEXT", &top.filter, "only rows with TEXT in PID, user, command, container, hint or call"),
 		OPT_STR(0, "max-overhead", "PERCENT", &top.max_overhead, "sample launches where probes cost more of a core; default: 1%"),
 		OPT_FLAG(0, "gpu-time", &top.gpu_time, "also time on the GPU, by CUPTI"),

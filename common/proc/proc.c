@@ -351,14 +351,25 @@ struct proc_identity proc_identity(int pid)
 }
 
 /* Fields 50 and 51. */
-bool proc_environment(int pid, unsigned long long *start, unsigned long long *end)
+/* Reads two addresses, which are these fields of /proc/PID/stat (proc(5)) and the next. */
+static bool read_span(int pid, int first, unsigned long long *start, unsigned long long *end)
 {
 	char line[1024];
 	const char *at = read_stat(proc_living(pid), line, sizeof(line));
 
-	for (int field = 3; at && field < 50; field++)
+	for (int field = 3; at && field < first; field++)
 		at = strchr(at + 1, ' ');
 	return at && sscanf(at, " %llu %llu", start, end) == 2 && *start && *start < *end;
+}
+
+bool proc_environment(int pid, unsigned long long *start, unsigned long long *end)
+{
+	return read_span(pid, 50, start, end);
+}
+
+bool proc_arguments(int pid, unsigned long long *start, unsigned long long *end)
+{
+	return read_span(pid, 48, start, end);
 }
 
 int proc_parent(int pid)

@@ -88,6 +88,9 @@ static inline bool proc_identity_is(struct proc_identity was, struct proc_identi
  * the process is gone. */
 bool proc_environment(int pid, unsigned long long *start, unsigned long long *end);
 
+/* The same of its arguments. */
+bool proc_arguments(int pid, unsigned long long *start, unsigned long long *end);
+
 /* Rights of a process, as far as it can change them itself. */
 struct proc_rights {
 	unsigned uid, effective;	/* user ids of its first thread that lives */

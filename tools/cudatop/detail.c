@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudatop/detail.h"
+#include "cudatop/gpu_use.h"
 #include "cudatop/hints.h"
 #include "cudatop/rows.h"
 #include "probe/probe_source.h"
@@ -72,6 +73,18 @@ static void set_memory(struct detail_view *d, const struct top_rows *rows, int p
 	}
 	if (!m || !m->groups.all)
 		line(d, "  none seen");
+}
+
+/* Beside what was allocated. */
+static void set_used_memory(struct detail_view *d, const struct top_processes *processes, int pid)
+{
+	const struct top_process *p = top_process_find(processes, pid);
+	const struct gpu_use *u = p ? p->use : NULL;
+	char device[16];
+
+	for (unsigned i = 0; u && i < NVML_DEVICES; i++)
+		if (u->gpus & 1ull << i)
+			line(d, "  used       device %-3s %12s that NVML reports on GPU %u", device_text(u->number[i], device), out_bytes(u->used[i]), i);
 }
 
 /* Made since tracing began, and not destroyed. */
@@ -335,6 +348,7 @@ void detail_set(struct detail_view *d, struct top_rows *rows)
 	set_hints(d, r);
 	detail_set_calls(d, rows, pid);
 	set_memory(d, rows, pid);
+	set_used_memory(d, &rows->processes, pid);
 	set_kernels(d);
 	set_parts(d, &rows->processes.detail);
 	set_handles(d, &rows->processes, pid);

@@ -10,7 +10,7 @@
 #include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "cudatop/limits.h"
+#include "cudatop/gpu_use.h"
 #include "cudatop/rows.h"
 #include "proc/process_table.h"
 
@@ -176,25 +176,19 @@ static void see_busy(struct top_row *r, int percent)
 		r->gpu_busy = percent / 100.;
 }
 
-static void set_used(struct top_rows *t)
+/* Late answers of NVML leave a gap. */
+static void set_used(const struct top_rows *t, struct top_row *r, struct top_process *p)
 {
-	for (unsigned i = 0; i < t->nvml.nprocesses; i++) {
-		const struct nvml_process *p = &t->nvml.processes[i];
-		struct top_row *r = row_of(t, p->pid, 0);
-
-		if (!r)
+	r->by_gpu.of = t->nvml.ndevices ? p->use : NULL;
+	for (unsigned i = 0; p->use && i < t->nvml.ndevices; i++) {
+		if (!(p->use->gpus & 1ull << i))
 			continue;
-		r->used = (r->used == OUT_NONE ? 0 : r->used) + p->used;
-		if (p->device < t->nvml.ndevices)
-			see_busy(r, t->nvml.devices[p->device].busy);
+		r->used = (r->used == OUT_NONE ? 0 : r->used) + p->use->used[i];
+		see_busy(r, t->nvml.devices[i].busy);
 	}
-	for (struct top_process *p = t->processes.all; p; p = p->hh.next) {
-		struct top_row *r = &t->rows[p->row];
-
-		if (r->used != OUT_NONE)
-			growth_see(&p->growth[GROWS_USED], r->used, r->held, t->counted);
-		r->used_grown = growth_most(p->growth, GROWS_USED, GROWS_USED, t->counted);
-	}
+	if (r->used != OUT_NONE)
+		growth_see(&p->growth[GROWS_USED], r->used, r->held, t->counted);
+	r->used_grown = growth_most(p->growth, GROWS_USED, GROWS_USED, t->counted);
 }
 
 static void rows_set_calls(struct top_rows *t)
@@ -265,19 +259,23 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	p->row = t->n;
 	r = &t->rows[t->n++];
 	*r = (struct top_row){
-		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices,
+		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices | p->devices_now,
 		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
 		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN, .gpu_busy = NAN,
+		.by_gpu = { gpu_use_json, NULL },
 	};
 	memcpy(r->comm, p->comm, sizeof(p->comm));
+	memcpy(r->command, p->command, sizeof(p->command));
 	memcpy(r->user, p->user, sizeof(p->user));
 	if (container)
 		snprintf(r->container, sizeof(r->container), "%s", container);
 	set_counts(t, r, p, whole);
 	set_functions(r, p, whole);
 	r->former = p != top_process_find(&t->processes, p->pid);
-	if (!r->former)		/* memory is kept by pid */
+	if (!r->former) {	/* memory is kept by pid */
 		set_kinds(t, r);
+		set_used(t, r, p);
+	}
 	t->sum.held += r->held;
 	t->sum.launch_rate += r->launch_rate;
 	t->sum.copy_rate += r->copy_rate;
@@ -543,7 +541,7 @@ void top_rows_sort(struct top_rows *t)
 		struct top_row *r = &t->rows[i];
 		const int depth = !t->tree ? 0 : r->depth < TOP_DEPTH ? r->depth : TOP_DEPTH;
 
-		snprintf(r->comm_text, sizeof(r->comm_text), "%*s%s", 2 * depth, "", r->comm);
+		snprintf(r->comm_text, sizeof(r->comm_text), "%*s%s", 2 * depth, "", *r->command && !t->names ? r->command : r->comm);
 	}
 }
 
@@ -570,13 +568,13 @@ void top_rows_gather(struct top_rows *t, bool whole)
 	top_processes_read(&t->processes);
 	read_memory(t);
 	read_inflight(t);
+	gpu_use_read(&t->processes, &t->nvml);
 	t->n = 0;
 	t->sum = (struct top_row){ 0 };
 	for (struct top_process *p = t->processes.all; p; p = p->hh.next)
 		add_row(t, p, whole);
 	for (struct top_process *p = t->processes.former; p; p = p->hh.next)
 		add_row(t, p, whole);
-	set_used(t);
 	rows_set_calls(t);
 	communicators_each(&t->communicators, set_rank, t);
 	if (t->gpu)

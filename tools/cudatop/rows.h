@@ -25,14 +25,15 @@ struct top_row {
 	int pid;
 	unsigned long long parent;	/* with tree: pid of the nearest ancestor with a row; OUT_NONE: none */
 	int depth;			/* with tree: ancestors with a row */
-	char user[16], comm[16];
+	char user[16], comm[16], command[TOP_COMMAND];	/* command: "": not known */
 	char container[CONTAINER_ID];	/* "": none */
 	bool complete;
 	bool former;			/* another row has its pid now */
-	unsigned long long devices;	/* as in struct top_process */
+	unsigned long long devices;	/* devices_now of struct top_process */
 	unsigned long long held, host, managed;	/* bytes */
 	long long growth;		/* of held */
 	unsigned long long used;	/* bytes, as NVML reports; OUT_NONE: it does not */
+	struct out_print by_gpu;	/* the same by GPU: see gpu_use_json() */
 	unsigned long long launches, graphs, estimated, copies, htod, dtoh, bytes, wait_ns, loads, load_ns, errors;
 	double growth_rate, launch_rate, htod_rate, dtoh_rate, copy_rate, error_rate, wait_share, load_share;
 	unsigned long long images;	/* of loads: of code, not lookups */
@@ -51,7 +52,7 @@ struct top_row {
 	char evidence[HINT_EVIDENCE], next[HINT_COMMAND];	/* next: a command; "": none */
 	unsigned long long rank, nranks, behind;	/* in its largest communicator; OUT_NONE: not known */
 	/* as text */
-	char comm_text[2 * TOP_DEPTH + 16];	/* with tree: indented */
+	char comm_text[2 * TOP_DEPTH + TOP_COMMAND];	/* with tree: indented */
 	char device[TOP_TEXT], held_text[TOP_TEXT], growth_text[TOP_TEXT], host_text[TOP_TEXT], used_text[TOP_TEXT];
 	char launch_text[TOP_TEXT], htod_text[TOP_TEXT], dtoh_text[TOP_TEXT], copy_text[TOP_TEXT], error_text[TOP_TEXT];
 	char wait_text[TOP_TEXT], cuda_text[TOP_TEXT], load_text[TOP_TEXT], gpu_text[TOP_TEXT], rank_text[64], call_text[64];
@@ -69,6 +70,7 @@ struct top_rows {
 	int sort;			/* enum top_sort */
 	bool reverse;
 	bool tree;			/* children come after their parents */
+	bool names;			/* comm_text is comm, not command */
 	/* state */
 	unsigned long long began, counted;	/* tracing, the interval; ns */
 	double interval;		/* s */

@@ -71,6 +71,8 @@ static void drop(struct top_processes *t, struct top_process **from, struct top_
 	HASH_DEL(*from, p);
 	quota_give(&t->quota, p->charged, 1);
 	free(p->functions);
+	free(p->use);
+	free(p->env);
 	free(p);
 }
 
@@ -102,6 +104,7 @@ static struct top_process *top_processes_add(struct top_processes *t, int pid, u
 	p->is = proc_identity(pid);
 	p->parent = proc_parent(pid);
 	proc_comm(pid, p->comm);
+	command_line_read(t->helpers, pid, p->command);
 	name_user(p);
 	if (former)
 		replace(t, former);

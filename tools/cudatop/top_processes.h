@@ -7,10 +7,14 @@
 #include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
+#include "cudatop/command_line.h"
 #include "cudatop/growth.h"
 #include "model/export_maps.h"
 #include "proc/proc.h"
 
+struct device_env;
+struct gpu_use;
+struct helper_pool;
 struct probe_budget;
 struct process_event;
 struct process_table;
@@ -62,12 +66,17 @@ struct top_process {
 	int pid;
 	unsigned long long program;	/* one execution of a program in it; 0: it has made no call yet */
 	char comm[16];			/* of its first thread */
+	char command[TOP_COMMAND];	/* "": not known */
 	char user[16];			/* name of its user in /etc/passwd, or the number */
 	unsigned uid, charged;		/* charged: see proc_user() */
 	struct proc_identity is;
 	bool over;			/* it has ended; its last counts are still to be read */
 	bool gone;			/* at the last check */
 	unsigned long long devices;	/* bit n: it launched on device n, or holds memory there */
+	unsigned long long devices_now;	/* these, and those on which NVML reports it, or that it can only be on */
+	struct gpu_use *use;		/* cudatop/gpu_use.h; NULL: NVML has not reported it, … */
+	struct device_env *env;		/* … its environment was not needed */
+	bool no_env;			/* it cannot be read */
 	struct top_counts now, before;
 	struct top_function *functions;
 	unsigned nfunctions, functions_room;
@@ -80,6 +89,7 @@ struct top_process {
 
 struct top_processes {
 	struct process_table *table;	/* the session's */
+	struct helper_pool *helpers;
 	struct export_maps maps;
 	struct probe_budget *budget;	/* has estimates of launches */
 	struct top_process *all;	/* by pid; for HASH_ITER(hh, ...), as are … */
@@ -89,7 +99,7 @@ struct top_processes {
 	unsigned long long checked;	/* whether they live, ns */
 };
 
-/* Call when maps, budget and table are set. */
+/* Call when maps, budget, table and helpers are set. */
 void top_processes_open(struct top_processes *t);
 void top_processes_free(struct top_processes *t);
 

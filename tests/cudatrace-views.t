@@ -286,7 +286,9 @@ json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" 
 	1 '.earlier != null'
 
 it "… or the last copy that has waited: not one that is asynchronous, or within the device"
-for words in "copy 1 64 h2d:3" "copy 1 64 d2h:3" "copy 1 64 d2d:8" "copyasync 1 64 h2d:8"; do
+replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xc "$bin/mem launch 5 copyasync 7 64 h2d launch 3 sync 1"
+lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 8 launches and 7 copies since the last wait: mem_kernel x8, cudaMemcpyAsync x7\]$'
+for words in "copy 1 64 h2d:3" "copy 1 64 d2h:3" "copy 1 64 d2d:8"; do
 	replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xc "$bin/mem launch 5 ${words%:*} launch 3 sync 1"
 	lines 1 "cudaErrorIllegalAddress \(700\) \[caused by earlier work: ${words#*:} launches since the last wait: mem_kernel x${words#*:}\]\$"
 done
@@ -297,11 +299,20 @@ if [ -e "$bin/kern" ]; then
 	grep -A 2 '^        launched scale x7:$' "$tmp/out" | grep -q '^            .*+0x.*/kern)$' || no "no stack of scale"
 	lines 1 '^        launched fill<int> x5:$'
 	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -xk -jc "$bin/kern 7 5 1 1 1"
-	json 1 '[.launched[] | [.kernel, .launches, .stream, (.stack | any(.sym == "main"))]] ==
+	json 1 '[.launched[] | [.kernel, .count, .stream, (.stack | any(.sym == "main"))]] ==
 		[["scale", 7, "0x0", true], ["fill<int>", 5, "0x0", true]]' 0 '.launched == null'
 fi
 run env SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xk -jc "$bin/mem launch 3 coop 2 sync 1"
-json 1 '[.launched[].launches] == [3, 2]'
+json 1 '[.launched[].count] == [3, 2]'
+
+it "a wait in flight has what was launched and copied since the last one, with the stacks of it"
+shows_in_flight 'cudatrace -xk' cudaDeviceSynchronize "launch 7 sync 1 launch 3 copyasync 5 64 d2h coop 2 sync 1"
+json 1 '.type == "outstanding" and .launches == 5 and .copies == 5 and ([.launched[] | [.copy, .count]] == [[null, 3], ["cudaMemcpyAsync", 5], [null, 2]])' \
+	1 '.type == "outstanding" and (.launched | all(.stack | any(.sym == "main")))'
+tool env SIM_LATENCY_US=cudaDeviceSynchronize:1=-1 cudatrace -x -- "$bin/mem" launch 3 copyasync 1 64 h2d sync 1
+until_true in_pause
+stop TERM
+lines 1 '^outstanding in pid [0-9]+ \(mem\): 3 launches and 1 copy since the last wait: mem_kernel x3, cudaMemcpyAsync$' 0 '^ +launched'
 
 it "an error that a program had is forgotten at its exec"
 replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"

@@ -150,7 +150,7 @@ words='malloc 3 64 fail 1 free 2 launch 5 copy 2 64 h2d streams 1 pitch 1 64 64 
 for lists in -kr '--enter --tree' --enter-only -S -Sk --unchecked; do replays cudatrace -j $lists -c "$bin/mem $words"; done
 replays cudatrace -jk -c "env SIM_FAIL=cuCtxSynchronize:1=700 $bin/mem launch 5 sync 1"
 replays cudatrace -je cudaMalloc -c "env SIM_LATENCY_US=cudaMalloc=200000 $bin/jump 3 5"
-shows_in_flight cudatrace cudaMalloc "malloc 3 64"
+shows_in_flight cudatrace cudaMalloc "launch 3 malloc 3 64"
 of cudatrace
 
 it "tools that put probes into kernels: each line is as the schema says"

@@ -12,6 +12,7 @@
 #include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
+#include "cudatrace/trace_suspects.h"
 #include "model/aggregate.h"
 #include "inflight/inflight.h"
 #include "session/tool.h"
@@ -169,6 +170,22 @@ static void start(void *ctx)
 	inflight_start(&t->inflight);
 }
 
+/* For each process with a call in flight, the longest first.  Known where launches and waits are traced. */
+static void show_outstanding(struct tracer *t)
+{
+	const struct inflight *r = &t->inflight;
+
+	for (size_t i = 0; i < r->n && !t->trace.expression && !t->trace.summary; i++) {
+		const struct sticky_error *work = trace_sticky_outstanding(&t->trace.sticky, r->rows[i].pid);
+		size_t before = 0;
+
+		while (before < i && r->rows[before].pid != r->rows[i].pid)
+			before++;
+		if (work && before == i)
+			trace_outstanding(&r->rows[i], work, t->trace.names);
+	}
+}
+
 /* --folded, --chrome and --unchecked print nothing else; without return probes no call is in flight. */
 static void show_inflight(struct tracer *t)
 {
@@ -177,6 +194,7 @@ static void show_inflight(struct tracer *t)
 	if (trace->folded || trace->chrome || trace->unchecked || trace->no_returns)
 		return;
 	inflight_collect(&t->inflight);
+	show_outstanding(t);
 	inflight_view(&t->inflight);
 }
 

@@ -13,6 +13,7 @@
 struct stack;
 
 struct sticky_launch {
+	const char *copy;	/* the function, of an asynchronous copy; NULL: a launch */
 	unsigned long long func, stream;
 	const struct kernel *kernel;
 	const struct stack *stack;	/* as the call's */

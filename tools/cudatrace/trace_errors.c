@@ -85,17 +85,18 @@ static unsigned long long call_stream(const struct trace_call *call, const struc
 	return stream;
 }
 
-static void note_launch(struct sticky_error *now, const struct trace_call *call,
-			const struct cuda_args *row)
+/* A launch or an asynchronous copy. */
+static void note_work(struct sticky_error *now, const struct trace_call *call, const struct cuda_fn *fn)
 {
-	struct sticky_launch l = { .func = trace_word(call, row->handle ? row->handle : row->func),
+	const struct cuda_args *row = &fn->args;
+	struct sticky_launch l = { .copy = fn->class == CUDA_COPY ? call->proto->name : NULL, .func = trace_word(call, row->handle ? row->handle : row->func),
 			      .stream = call_stream(call, row), .kernel = call->kernel, .stack = stack_shown(call->stack), .count = 1 };
 	int i = 0;
 
-	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream || now->launched[i].stack != l.stack))
+	while (i < now->n && (now->launched[i].copy != l.copy || now->launched[i].func != l.func || now->launched[i].stream != l.stream || now->launched[i].stack != l.stack))
 		i++;
 	if (i == STICKY_LAUNCHES) {
-		now->others++;
+		now->others += !l.copy;
 	} else if (i < now->n) {
 		now->launched[i].count++;
 	} else {
@@ -143,6 +144,11 @@ static void note_wait(struct sticky_error *now, const struct trace_call *call, c
 		now->others = 0;
 }
 
+bool trace_is_work(const struct cuda_fn *fn)
+{
+	return fn->class == CUDA_LAUNCH || (fn->class == CUDA_COPY && fn->args.async);
+}
+
 static const struct sticky_error *report(struct sticky_process *p)
 {
 	if (!p)
@@ -163,17 +169,25 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 		return NULL;
 	if (trace_error(call))
 		return cuda_error_is_sticky(ret) ? report(trace_errors_process_of(s, call->event->head.pid)) : NULL;
-	if (!role || ret || (role->class != CUDA_LAUNCH && !trace_waits(role)))
+	if (!role || ret || call->event->captured || (!trace_is_work(role) && !trace_waits(role)))
 		return NULL;
 	p = trace_errors_process_of(s, call->event->head.pid);
 	if (!p)
 		return NULL;
 	p->reported = false;
-	if (role->class == CUDA_LAUNCH)
-		note_launch(&p->now, call, &role->args);
+	if (trace_is_work(role))
+		note_work(&p->now, call, role);
 	else
 		note_wait(&p->now, call, role);
 	return NULL;
+}
+
+const struct sticky_error *trace_sticky_outstanding(const struct trace_sticky *s, int pid)
+{
+	struct sticky_process *p;
+
+	HASH_FIND_INT(s->by_pid, &pid, p);
+	return p && (p->now.n || p->now.others) ? &p->now : NULL;
 }
 
 /* A thread's last call, if it failed. */

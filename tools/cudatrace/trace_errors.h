@@ -22,9 +22,15 @@ struct trace_sticky trace_sticky_init(struct process_table *processes);
 /* Returns true if the function may be a wait: such are recorded also where failures alone are printed. */
 bool trace_waits(const struct cuda_fn *fn);
 
+/* Return true if the function enqueues work: likewise. */
+bool trace_is_work(const struct cuda_fn *fn);
+
 /* Call for each call at its return, in order, with its kernel set: records launches and successful
  * waits.  Returns the cause of the call's error or NULL, valid until the next call. */
 const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);
+
+/* Returns a process's launches and copies since its last wait; NULL: none. */
+const struct sticky_error *trace_sticky_outstanding(const struct trace_sticky *s, int pid);
 
 /* Call when the process ends or exec replaces its program. */
 void trace_sticky_forget(struct trace_sticky *s, int pid);

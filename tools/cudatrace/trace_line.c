@@ -140,7 +140,7 @@ static const struct field all[] = {
 	[NEXT] = { "next", NULL, 0, OUT_STR, AT(next) },	/* with --unchecked: next function of the thread */
 	[COUNT] = { "count", NULL, 0, OUT_UINT, AT(count) },	/* with --failed or --unchecked: how many such failures the object stands for: the last of them */
 	[SPAN] = { "count_ns", NULL, 0, OUT_UINT, AT(span) },	/* with --failed or --unchecked: ns: since when there were so many; null if count is 1 */
-	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },	/* array of string: suspect kernels of a sticky error */
+	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },	/* array of string: suspect kernels, and functions of copies, of a sticky error */
 	[LAUNCHED] = { "launched", NULL, 0, OUT_PRINT, AT(launched) },	/* with --stacks: array of launched: the same with the stacks of their launches */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },

@@ -7,6 +7,7 @@
 #include "cudatrace/trace_records.h"
 #include "model/aggregate.h"
 #include "proc/process_table.h"
+#include "proc/signals.h"
 #include "sym/syms.h"
 
 void trace_ended(void *ctx, const struct process_event *e)
@@ -16,7 +17,8 @@ void trace_ended(void *ctx, const struct process_event *e)
 	trace_tree_end(&t->trees, e->head.pid);
 	trace_unchecked_forget(&t->failures, e->head.pid);
 	trace_repeats_end(&t->repeats, e->head.pid);
-	trace_sticky_forget(&t->sticky, e->head.pid);
+	if (!signal_passed())	/* else a process that it has killed is in its last call: see inflight/inflight.h */
+		trace_sticky_forget(&t->sticky, e->head.pid);
 	if (t->allocations)
 		chrome_held_end(&t->timeline.out, memory_process(&t->held.memory, e), e->time);
 	trace_held_forget(&t->held, e->head.pid);

@@ -278,7 +278,7 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_NAMES | TRACE_ALWAYS;
 	if (t->only_firsts && unloads(p))
 		flags |= TRACE_UNLOADS;
-	if (class_of(p) == CUDA_LAUNCH || (trace_role(p) && trace_waits(trace_role(p))))
+	if (trace_role(p) && (trace_is_work(trace_role(p)) || trace_waits(trace_role(p))))
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_changes_held(p))
 		flags |= TRACE_HELD | TRACE_ALWAYS;

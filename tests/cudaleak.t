@@ -571,6 +571,55 @@ lines 2 '^        own_context\+0x'
 lines 1 ' at exit: 4 handles not destroyed$'
 silent
 
+it "memory of another process has the size that its owner has allocated; in --account it is imported, and not the process's own"
+cat >"$tmp/shares.c" <<'END'
+#include "cuda_api.h"
+#include <unistd.h>
+enum { N = 5 };
+static int imports(int from, int to)
+{
+	cudaIpcMemHandle_t h;
+	void *p;
+
+	for (int i = 0; i < N; i++)
+		if (read(from, &h, sizeof(h)) != sizeof(h) || cudaIpcOpenMemHandle(&p, h, 1) || (i == 1 && cudaIpcCloseMemHandle(p)))
+			return 1;
+	return cudaMalloc(&p, 300) || write(to, "", 1) != 1;
+}
+int main(void)
+{
+	int there[2], back[2];
+	cudaIpcMemHandle_t h;
+	char c;
+	void *p;
+
+	if (pipe(there) || pipe(back))
+		return 1;
+	if (!fork())
+		return imports(there[0], back[1]);
+	for (int i = 0; i < N; i++)
+		if (cudaMalloc(&p, 1000 + i) || cudaIpcGetMemHandle(&h, p) || write(there[1], &h, sizeof(h)) != sizeof(h))
+			return 1;
+	return read(back[0], &c, 1) != 1;
+}
+END
+$CC -DSIM_OWN_HEADERS -D_GNU_SOURCE -I tests/workloads -g "$tmp/shares.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/shares"
+for kind in $command_kinds; do
+	run cudaleak --attach "$kind" -jCc "$tmp/shares"
+	json 1 '.memory == "ipc" and .count == 4 and .bytes == 4009 and .device == null' \
+		1 '.memory == "device" and .count == 5 and .bytes == 5010' \
+		1 '.memory == "device" and .count == 1 and .bytes == 300' \
+		3 true
+	silent
+done
+replayed cudaleak --account -c "$tmp/shares"
+lines 1 '^ +3\.9 KiB  device \?    shares: imported from other processes, in 4 allocations$'
+lines 1 '^ +300 bytes  device 0    shares, in 1 allocation$'
+replayed cudaleak --account -jc "$tmp/shares"
+json 1 '.part == "imported" and .bytes == 4009 and .count == 4' 2 '.part == null'
+replayed cudamallocsnoop -jc "$tmp/shares"
+json 5 '.func == "cudaIpcOpenMemHandle" and .size >= 1000' 0 '.func == "cudaIpcGetMemHandle"' 12 '.type == "call"'
+
 it "--account: images of code by library, with their size where it is known, and limits on each device"
 cat >"$tmp/other.c" <<'END'
 #include <string.h>

@@ -61,7 +61,7 @@ json 1 '.func == "cudaMalloc" and .memory == "device" and .size == 4096' \
 	11 '.func == "cudaMallocAsync" and .memory == "pool" and .size == 1048576' \
 	3 '.func == "cudaMallocFromPoolAsync" and .memory == "pool" and .size == 4096' \
 	2 '.func == "cuMemCreate" and .memory == "vmm" and .size == 2097152' \
-	7 '.func == "cudaIpcOpenMemHandle" and .memory == "ipc" and .size == null'
+	7 '.func == "cudaIpcOpenMemHandle" and .memory == "ipc" and .size == 64'
 json 45 'true'	# with the one that the others open
 
 # by_kind: how many calls and bytes there are of each kind of memory

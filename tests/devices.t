@@ -135,9 +135,9 @@ replayed cudaleak -qjCc "$tmp/places imported"
 held pool null 3 27
 
 for kind in $command_kinds; do
-	it "a VMM handle of another process is on an unknown device, also when it is mapped: $kind"
+	it "a VMM handle of another process is on an unknown device, also when it is mapped, by which its size is known: $kind"
 	run cudaleak --attach "$kind" -qjCc "$tmp/places handles"
-	held vmm null 3 0 vmm 1 1 $((2 << 20))
+	held vmm null 3 $((6 << 20)) vmm 1 1 $((2 << 20))
 	json 2 true
 	silent
 done

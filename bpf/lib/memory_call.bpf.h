@@ -26,12 +26,26 @@ static __always_inline bool context_stays(const struct call *call, const struct 
 	return releases_context(row) && call->data.arg2 == (__u64)CONTEXT_STAYS;
 }
 
+/* A hash of the 64 bytes of an IPC handle at this address, by which a process that opens it finds the one that made it. */
+GLOBAL_SUBPROG __u64 ipc_hash(__u64 at)
+{
+	__u64 words[8], hash = 0;
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)at))
+		return 0;
+	for (int i = 0; i < 8; i++)
+		hash = (hash ^ words[i] ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
+	return hash;
+}
+
 static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
 {
 	struct call_data *d = &call->data;
 
 	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx ?: row->limit);
 	d->arg2 = row->location ? location_arg(call, row) : cuda_arg(call, row->ptr ? row->handle : row->dev);
+	if (row->ipc)
+		d->arg2 = row->out ? ipc_hash(struct_arg_at(call, row->ipc)) : cuda_arg(call, row->ipc);
 	if (releases_context(row) && !handles_last(device_number(d->arg2)))
 		d->arg2 = CONTEXT_STAYS;
 	d->bytes = (struct bytes){};
@@ -63,7 +77,8 @@ static __always_inline void memory_place(struct thread *t, __u64 id, const struc
 
 	e->time = bpf_ktime_get_ns();
 	e->start = t->call.start;
-	e->arg2 = cuda_classes[id] != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
+	e->arg2 = row->ipc && !row->out ? ipc_hash(d->arg2) :
+		  cuda_classes[id] != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
 		   row->dev ? PLACE_DEVICE | (__u32)d->arg2 : t->device.place;
 	e->location = t->device.place;
 	e->stream = cuda_arg(&t->call, row->stream);

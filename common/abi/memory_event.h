@@ -11,7 +11,7 @@ struct memory_event {
 	unsigned long long time, start;	/* return and entry: CLOCK_MONOTONIC, ns */
 	unsigned long long ptr;		/* address or handle; 0 if the call failed */
 	unsigned long long size;	/* bytes; 0 = unknown */
-	unsigned long long arg2;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset */
+	unsigned long long arg2;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset; of a function with an IPC handle: a hash of that */
 	unsigned long long stream;	/* as passed */
 	unsigned long long location;	/* of the thread: see abi/device.h */
 	unsigned int tid;

@@ -13,7 +13,7 @@ enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL, CUDA_NVRT
 enum cuda_class {
 	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */
 	CUDA_FREE,
-	CUDA_MAP,	/* cuMemMap: memory of a VMM handle at an address */
+	CUDA_MAP,	/* cuMemMap: memory of a VMM handle at an address; with an ipc argument: makes a handle for other processes */
 	CUDA_UNMAP,
 	CUDA_RESET,	/* frees all memory of a context or device */
 	CUDA_CTX,	/* changes the calling thread's device or context */

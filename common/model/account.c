@@ -125,6 +125,7 @@ static void find_maker(char made[ACCOUNT_MADE], const struct allocation *a)
 	struct frame_view view;
 	bool python = false;
 
+	*made = '\0';
 	for (int i = 0; stack && i < FRAMES && stack_view(stack, i, &view); i++) {
 		const char *slash = view.file ? strrchr(view.file, '/') : NULL, *base = slash ? slash + 1 : view.file;
 
@@ -169,7 +170,10 @@ struct site_owner {
 
 static enum account_part part_of(const struct allocation *a)
 {
+	if (cuda_fns[a->id].args.anywhere)
+		return ACCOUNT_IMPORTED;
 	switch (a->group->key.memory) {
+	case CUDA_IPC: return ACCOUNT_IMPORTED;
 	case CUDA_CODE: return ACCOUNT_CODE;
 	case CUDA_CONTEXT_HANDLE: return ACCOUNT_CONTEXT;
 	default: return ACCOUNT_ALL;
@@ -188,8 +192,11 @@ static void add_allocation(struct account *a, struct site_owner *last, const str
 	}
 	r = account_row_of(a, last->name, part, each->group->key.device, sized);
 	r->bytes += sized ? each->size : 0;
-	if (!r->count++ && part == ACCOUNT_CONTEXT)
+	if (part == ACCOUNT_CONTEXT && (!r->count || each->time < r->first)) {
+		r->first = each->time;
 		find_maker(r->made, each);
+	}
+	r->count++;
 }
 
 static int by_address(const void *a, const void *b)
@@ -206,7 +213,7 @@ static int by_site(const void *a, const void *b)
 	return ((*p)->group > (*q)->group) - ((*p)->group < (*q)->group);
 }
 
-static bool is_driver(const struct allocation *a)
+static bool is_beyond(const struct allocation *a)
 {
 	return part_of(a) != ACCOUNT_ALL;
 }
@@ -218,7 +225,7 @@ static bool is_tensor(const struct allocation *a)
 
 static bool is_memory(const struct allocation *a)
 {
-	return !is_driver(a) && !is_tensor(a);
+	return !is_beyond(a) && !is_tensor(a);
 }
 
 /* Returns the *n allocations of a process that are wanted; the caller frees the list. */
@@ -323,7 +330,7 @@ static void drop_split(struct account *a)
 	a->n = n;
 }
 
-/* Allocations of the process, and contexts and code that it made. */
+/* Allocations of the process, what it has imported, and contexts and code that it made. */
 static void add_all(struct account *a, const struct mem_process *process, bool (*wanted)(const struct allocation *a))
 {
 	struct site_owner last = { 0 };
@@ -370,7 +377,7 @@ struct account account_of(const struct mem_process *process)
 	add_all(&a, process, is_memory);
 	split(&a, process);
 	drop_split(&a);
-	add_all(&a, process, is_driver);
+	add_all(&a, process, is_beyond);
 	for (const struct mem_device *d = process->groups.devices; d; d = d->hh.next)
 		for (int i = 0; d->device != DEVICE_NONE && i < MEM_LIMITS; i++)
 			add_limit(&a, process, d, i);

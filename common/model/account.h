@@ -17,6 +17,7 @@ enum account_part {
 	ACCOUNT_ALL,		/* what the owner has allocated */
 	ACCOUNT_TENSORS,	/* of that: tensors … */
 	ACCOUNT_FREE,		/* … and what its allocator holds beside these */
+	ACCOUNT_IMPORTED,	/* memory that other processes have allocated, which NVML reports as theirs */
 	/* in what NVML reports beyond allocations, where the driver has used them: */
 	ACCOUNT_CONTEXT,	/* contexts that the owner has made; bytes ACCOUNT_UNKNOWN */
 	ACCOUNT_CODE,		/* images that the owner has loaded */
@@ -28,16 +29,17 @@ struct account_row {
 	char owner[ACCOUNT_OWNER];	/* the library or program */
 	char made[ACCOUNT_MADE];	/* ACCOUNT_CONTEXT: where the first one was made, a line of Python or the owner's function; "": unknown */
 	enum account_part part;
+	unsigned long long first;	/* ACCOUNT_CONTEXT: when that was, ns */
 	bool by_default;		/* ACCOUNT_LIMIT: the program has not set it */
 	unsigned int device;		/* see abi/device.h */
 	unsigned long long bytes, count, largest;	/* bytes: ACCOUNT_UNKNOWN for images without a size;
 							 * largest: free piece; else ACCOUNT_UNKNOWN */
 };
 
-/* Return true if the row is memory that the process has allocated. */
+/* Return true if the row is memory that the process has allocated itself. */
 static inline bool account_is_held(const struct account_row *row)
 {
-	return row->part < ACCOUNT_CONTEXT;
+	return row->part < ACCOUNT_IMPORTED;
 }
 
 struct account {

@@ -274,6 +274,13 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 	return allocation;
 }
 
+void allocation_resize(struct mem_process *process, struct allocation *allocation, unsigned long long size)
+{
+	mem_site_drop(&process->groups, allocation->group, allocation->size);
+	allocation->size = size;
+	mem_site_add(&process->groups, allocation->group, size);
+}
+
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
 	mem_process_give_back(process, sizeof(*allocation));

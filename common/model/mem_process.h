@@ -80,6 +80,15 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
+/* Memory of a process for which it has made an IPC handle. */
+struct exported {
+	unsigned long long handle;	/* its hash: struct memory_event */
+	unsigned long long size;
+	int pid;
+	unsigned user;
+	UT_hash_handle hh;
+};
+
 /* Allocations that were replaced at an address before the record of their free came: it is made at the return, when another
  * thread may have the address already. */
 struct owed_frees {
@@ -105,6 +114,7 @@ struct memory {
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	bool handles;			/* set by the tool: see struct mem_sites */
+	struct exported *exported;	/* for those that open them */
 	struct process_table *table;	/* the session's; NULL: of none is known that it used CUDA before tracing began */
 };
 
@@ -152,6 +162,9 @@ struct allocation *allocation_find(const struct mem_process *process, unsigned l
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
 				  unsigned char memory, unsigned int device, const struct stack *stack,
 				  unsigned long long size);
+
+/* Sets its size. */
+void allocation_resize(struct mem_process *process, struct allocation *allocation, unsigned long long size);
 
 /* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);

@@ -74,6 +74,45 @@ static bool in_external(const struct cuda_fn *fn)
 	return fn->args.ptr && fn->args.handle;
 }
 
+static struct exported *exported_of(const struct memory *memory, unsigned long long handle)
+{
+	struct exported *exported;
+
+	HASH_FIND(hh, memory->exported, &handle, sizeof(handle), exported);
+	return exported;
+}
+
+static void exported_drop(struct memory *memory, struct exported *exported)
+{
+	HASH_DEL(memory->exported, exported);
+	quota_give(&memory->quota, exported->user, mem_cost(sizeof(*exported)));
+	free(exported);
+}
+
+/* The process makes an IPC handle of its memory: each call returns the same one. */
+static void memory_export(struct mem_process *process, const struct memory_event *event)
+{
+	struct memory *memory = process->model;
+	const struct allocation *allocation = allocation_find(process, event->ptr, SPACE_ADDRESS);
+	struct exported *exported = exported_of(memory, event->arg2);
+
+	if (exported)
+		exported_drop(memory, exported);
+	if (!allocation || !event->arg2 || !quota_take(&memory->quota, process->user, process->pid, mem_cost(sizeof(*exported))))
+		return;
+	exported = xcalloc(1, sizeof(*exported));
+	*exported = (struct exported){ .handle = event->arg2, .size = allocation->size, .pid = process->pid, .user = process->user };
+	HASH_ADD(hh, memory->exported, handle, sizeof(exported->handle), exported);
+}
+
+/* Bytes of an allocation; 0: unknown. */
+static unsigned long long size_of(const struct memory *memory, const struct memory_event *event, const struct cuda_fn *fn)
+{
+	const struct exported *exported = fn->args.ipc ? exported_of(memory, event->arg2) : NULL;
+
+	return exported ? exported->size : event->size;
+}
+
 /* Only the import of memory that another process allocated may give its size. */
 static unsigned long long known_size(const struct cuda_fn *fn, unsigned long long size)
 {
@@ -158,7 +197,7 @@ static bool memory_allocate(struct mem_process *process, const struct memory_eve
 		allocation_drop(process, allocation);
 	}
 	allocation = allocation_add(process, event->ptr, kind, memory_device_of(kind, event->device), stack,
-				    in_external(fn) ? 0 : event->size);
+				    in_external(fn) ? 0 : size_of(process->model, event, fn));
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
@@ -224,8 +263,11 @@ static void map(struct mem_process *process, const struct memory_event *event)
 		return;
 	mapping->size = event->size;
 	mapping->handle = allocation ? event->arg2 : 0;
-	if (allocation)
-		allocation->refs++;
+	if (!allocation)
+		return;
+	allocation->refs++;
+	if (cuda_fns[allocation->id].args.anywhere && allocation->size < event->size)	/* an import does not know its size */
+		allocation_resize(process, allocation, event->size);
 }
 
 /* The range may cover several adjacent mappings. */
@@ -326,7 +368,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
-		done.size = known_size(fn, event->size);
+		done.size = known_size(fn, size_of(memory, event, fn));
 		done.device = memory_device_of(done.memory, event->device);
 	}
 	if (!done.process)
@@ -339,6 +381,8 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 			done.left_out = !memory_allocate(done.process, event, fn, stack, &done.device);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
 		done = release(done.process, event, fn->args.memory);
+	} else if (!event->ret && fn->class == CUDA_MAP && fn->args.ipc) {
+		memory_export(done.process, event);
 	} else if (!event->ret && fn->class == CUDA_MAP) {
 		map(done.process, event);
 	} else if (!event->ret && fn->class == CUDA_UNMAP) {
@@ -426,6 +470,7 @@ void memory_forget(struct mem_process *process)
 {
 	struct allocation *allocation, *next_allocation;
 	struct vmm_mapping *mapping, *next_mapping;
+	struct exported *exported, *next_exported;
 
 	if (!process)
 		return;
@@ -433,6 +478,9 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
+	HASH_ITER(hh, process->model->exported, exported, next_exported)
+		if (exported->pid == process->pid)
+			exported_drop(process->model, exported);
 	owed_frees_drop(process);
 	mem_sites_free(&process->groups);
 	HASH_DEL(process->model->processes, process);

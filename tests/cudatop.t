@@ -90,16 +90,17 @@ uses() {
 }
 uses "$@"
 tool env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop -jp "$1,$2,$3,$4,$5,$6" 500ms
-# found PID EVIDENCE COMMAND
+# found PID EVIDENCE COMMAND [HINT]
 found() {
 	uses $grow
-	jq -se "any(.[]; .pid == $1 and .hint == \"grows\" and (.hint_evidence | test(\"^$2\$\")) and .hint_command == \"cudaleak $3 -p $1\")" "$tmp/out" >"$tmp/found"
+	jq -se "any(.[]; .pid == $1 and .hint == \"${4:-grows}\" and (.hint_evidence | test(\"^$2\$\")) and .hint_command == \"$3 -p $1\")" "$tmp/out" >"$tmp/found"
 }
-until_true found "$1" 'device memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' --growth
-until_true found "$2" 'pinned memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' --growth
-until_true found "$3" 'streams: \\+[0-9]+ in [0-9]+ s, none destroyed' --handles
-until_true found "$6" 'modules: \\+[0-9]+ in [0-9]+ s, none unloaded' --handles
-until_true found "$5" 'memory that NVML reports: \\+[0-9.]+ MiB in [0-9]+ s, allocations \\+[0-9.]+ (bytes|KiB)' --account
+until_true found "$1" 'device memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' 'cudaleak --growth'
+until_true found "$2" 'pinned memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of its maximum' 'cudaleak --growth'
+until_true found "$3" 'streams: \\+[0-9]+ in [0-9]+ s, none destroyed' 'cudaleak --handles'
+until_true found "$6" '[0-9]+ % of the time loading or compiling code, [0-9]+ images/s' 'cudatrace -e jit -k' loads
+until_true found "$6" 'modules: \\+[0-9]+ in [0-9]+ s, none unloaded' 'cudaleak --handles'
+until_true found "$5" 'memory that NVML reports: \\+[0-9.]+ MiB in [0-9]+ s, allocations \\+[0-9.]+ (bytes|KiB)' 'cudaleak --account'
 stop
 equal "$(jq -s "map(select(.pid == $4 and .hint != \"-\")) | length" "$tmp/out")" 0
 # shellcheck disable=SC2086 # pids
@@ -283,6 +284,52 @@ if long; then
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 	silent
+fi
+
+if long; then
+	it "time in a compiler that is no call of CUDA is sampled, too"
+	mkdir "$tmp/compiler"
+	echo 'void compiles(void) { for (volatile long i = 0; i < 100000; i++) ; }' >"$tmp/compiler/triton.c"
+	cat >"$tmp/compiler/jit.c" <<-'END'
+		#include <stdio.h>
+		int cudaMalloc(void **, unsigned long);
+		void compiles(void);
+		int main(void)
+		{
+			void *p;
+			cudaMalloc(&p, 64);
+			for (;;)
+				compiles();
+		}
+	END
+	${CC:-cc} -w -g -shared -fPIC "$tmp/compiler/triton.c" -o "$tmp/compiler/libtriton.so"
+	${CC:-cc} -w "$tmp/compiler/jit.c" "$tmp/compiler/libtriton.so" "$lib/libcudart.so.13" -Wl,-rpath,"$lib:$tmp/compiler" -o "$tmp/compiler/jit"
+	"$tmp/compiler/jit" & pid=$!
+	pids="$pids $pid"
+	tool cudatop -jp "$pid" 200ms
+	until_true eval '[ "$(jq -s "map(select(.hint == \"loads\" and .code_load_share > 0.5 and .code_loads == 0 and .cuda_ns == 0)) | length" "$tmp/out" 2>/dev/null)" -ge 2 ]'
+	stop
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	silent
+
+	it "a rank of a job that waits for long hangs, also if it was attached to late: ncclhang shows each rank"
+	for rank in '' 1; do
+		env ${rank:+RANK=$rank} MASTER_PORT=29500 LD_PRELOAD="$lib/libnccl.so.2" SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+		pids="$pids $pid"
+		tool cudatop -jp "$pid" 200ms
+		until_true eval '[ "$(jq -s "map(select(.call_ns > 6000000000)) | length" "$tmp/out" 2>/dev/null)" -ge 2 ]'
+		stop
+		tail -n 1 "$tmp/out" >"$tmp/last"
+		mv "$tmp/last" "$tmp/out"
+		if [ -n "$rank" ]; then
+			json 1 '.hint == "hangs" and (.hint_evidence | test("^rank 1: in cudaDeviceSynchronize for [0-9.]+ s, no launches$")) and .hint_command == "ncclhang"'
+		else
+			json 1 '.hint == "waits"'
+		fi
+		kill -9 "$pid"
+		wait "$pid" 2>/dev/null
+	done
 fi
 
 it "ranks of NCCL have their rank, and how far they are behind"

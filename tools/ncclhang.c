@@ -16,7 +16,7 @@
 #include "ncclhang/judge.h"
 #include "ncclhang/look.h"
 #include "ncclhang/merge_hosts.h"
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 #include "ncclhang/ras.h"
 #include "ncclhang/ras_view.h"
 #include "ncclhang/wait_graph.h"

@@ -18,8 +18,8 @@ struct call_sample {
 	unsigned long long stack[STACK_FRAMES];
 };
 
-/* Code of a process, in which a thread may be in a call of CUDA: its libraries, and those that they call. */
-enum { CALL_CODE_RANGES = 12, CALL_CODE_PROCESSES = 4096 };
+/* Code of a process, in which a thread may be in a call of CUDA or a compiler: its libraries, and those that they call. */
+enum { CALL_CODE_RANGES = 16, CALL_CODE_PROCESSES = 4096 };
 
 struct call_code {
 	unsigned long long n;

@@ -15,7 +15,7 @@
 #include "ncclhang/hang.h"
 #include "ncclhang/judge.h"
 #include "ncclhang/merge_hosts.h"
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 #include "session/event_loop.h"
 
 enum { RANKS = 12, KEPT = 3, NOW_S = 1000 };

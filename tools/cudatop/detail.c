@@ -276,23 +276,30 @@ static void detail_set_calls(struct detail_view *d, const struct top_rows *rows,
 /* Columns of commands. */
 enum { COMMAND = 33, PYTHON_COMMAND = 45 };
 
+static void put_command(struct detail_view *d, const char *word, const char *whole, const char *shows)
+{
+	line(d, "  %s%-*s %s", word, d->python ? PYTHON_COMMAND : COMMAND, whole, shows);
+}
+
 /* stacks: the command prints call stacks. */
-static void set_command(struct detail_view *d, const char *word, const char *command, bool stacks, int pid, const char *shows)
+static void set_command(struct detail_view *d, const char *command, bool stacks, int pid, const char *shows)
 {
 	char *whole = xprintf("%s%s -p %d", command, d->python && stacks ? " --stack python" : "", pid);
 
-	line(d, "  %s%-*s %s", word, d->python ? PYTHON_COMMAND : COMMAND, whole, shows);
+	put_command(d, "", whole, shows);
 	free(whole);
 }
 
 static void set_hint(struct detail_view *d, const struct top_row *r, const struct top_hint *h)
 {
-	char evidence[HINT_EVIDENCE];
+	char evidence[HINT_EVIDENCE], command[HINT_COMMAND];
 
 	h->evidence(r, evidence);
 	line(d, "  %-10s %s", h->word, evidence);
-	for (int i = 0; i < HINT_COMMANDS && h->commands[i].command; i++)
-		set_command(d, "    ", h->commands[i].command, h->commands[i].stacks, r->pid, h->commands[i].shows);
+	for (int i = 0; i < HINT_COMMANDS && h->commands[i].command; i++) {
+		top_hint_command(h, i, r->pid, d->python, command);
+		put_command(d, "    ", command, h->commands[i].shows);
+	}
 }
 
 static void set_hints(struct detail_view *d, const struct top_row *r)
@@ -327,9 +334,9 @@ static void set_commands(struct detail_view *d, const struct top_row *r, bool gr
 
 	line(d, "More");
 	for (size_t i = 0; i < n; i++)
-		set_command(d, "", commands[i].command, commands[i].stacks, r->pid, commands[i].shows);
+		set_command(d, commands[i].command, commands[i].stacks, r->pid, commands[i].shows);
 	if (graphs)
-		set_command(d, "", "cudalaunchtop --graphs", true, r->pid, "what each CUDA graph runs, and how often");
+		set_command(d, "cudalaunchtop --graphs", true, r->pid, "what each CUDA graph runs, and how often");
 }
 
 void detail_set(struct detail_view *d, struct top_rows *rows)

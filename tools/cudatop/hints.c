@@ -35,6 +35,16 @@ static void behind_by(const struct top_row *r, char text[HINT_EVIDENCE])
 	snprintf(text, HINT_EVIDENCE, "rank %llu of %llu: %llu collectives behind, no launches", r->rank, r->nranks, r->behind);
 }
 
+static double hangs(const struct top_row *r)
+{
+	return r->job_rank >= 0 && !r->launches;
+}
+
+static void hangs_by(const struct top_row *r, char text[HINT_EVIDENCE])
+{
+	snprintf(text, HINT_EVIDENCE, "rank %d: in %s for %s, no launches", r->job_rank, r->call, out_ns(r->call_ns));
+}
+
 static double memory_grows(const struct top_row *r)
 {
 	return r->memory_grown.share;
@@ -48,9 +58,12 @@ static void memory_grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
 		 out_bytes(g->by), g->s, 100 * g->share);
 }
 
+/* Where loads take the time, that they stay comes after it. */
 static double handles_grow(const struct top_row *r)
 {
-	return r->handles_grown.share;
+	const struct top_grown *g = &r->handles_grown;
+
+	return g->what == GROWS_HANDLES && r->load_share >= top_limits[LIMIT_LOADS] ? g->share * least(r->load_share) / 2 : g->share;
 }
 
 static void handles_grow_by(const struct top_row *r, char text[HINT_EVIDENCE])
@@ -77,14 +90,26 @@ static void used_grows_by(const struct top_row *r, char text[HINT_EVIDENCE])
 	snprintf(text, HINT_EVIDENCE, "memory that NVML reports: +%s in %.0f s, allocations +%s", out_bytes(g->by), g->s, out_bytes(g->other));
 }
 
+static bool loads_often(const struct top_row *r)
+{
+	const double most = top_limits[LIMIT_MANY_LOADS];
+
+	return r->images >= most && r->images / r->interval >= most;
+}
+
+/* By the time that was measured or, as most of a compiler's is not seen, by the number of images: half at most, as they may be compiled. */
 static double loads(const struct top_row *r)
 {
-	return r->load_share >= top_limits[LIMIT_LOADS] ? least(r->load_share) : 0;
+	double guess = loads_often(r) ? r->images / r->interval * top_limits[LIMIT_LOAD_S] : 0;
+
+	guess = guess < .5 ? guess : .5;
+	return guess > 0 || r->load_share >= top_limits[LIMIT_LOADS] ? least(guess > r->load_share ? guess : r->load_share) : 0;
 }
 
 static void loads_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	snprintf(text, HINT_EVIDENCE, "%.0f %% of the time in %llu calls that load or compile code", 100 * r->load_share, r->loads);
+	snprintf(text, HINT_EVIDENCE, "%.0f %% of the time loading or compiling code, %.0f images/s", 100 * r->load_share,
+		 r->interval > 0 ? r->images / r->interval : 0);
 }
 
 static double waits(const struct top_row *r)
@@ -150,22 +175,23 @@ static void idles_by(const struct top_row *r, char text[HINT_EVIDENCE])
 
 /* Where two explain the same, the first one comes first. */
 static const struct top_hint all[] = {
-	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x -k", true, "lines whose calls fail, their errors" } } },
-	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", false, "what the rank does instead" } } },
+	{ "fails", HINT_FIRST, fails, fails_by, { { "cudatrace -x -k", HINT_STACKS, "lines whose calls fail, their errors" } } },
+	{ "behind", HINT_FIRST, is_behind, behind_by, { { "ncclhang", HINT_ALL, "what the rank does instead" } } },
+	{ "hangs", HINT_FIRST, hangs, hangs_by, { { "ncclhang", HINT_ALL, "what each rank does, by line" } } },
 	{ "grows", HINT_MEMORY, memory_grows, memory_grows_by, {
-		{ "cudaleak --growth", true, "lines that allocate what stays" },
-		{ "cudaleak --account", false, "tensors, free pieces, libraries" } } },
+		{ "cudaleak --growth", HINT_STACKS, "lines that allocate what stays" },
+		{ "cudaleak --account", HINT_PID, "tensors, free pieces, libraries" } } },
 	{ "grows", HINT_MEMORY, handles_grow, handles_grow_by, {
-		{ "cudaleak --handles", true, "lines that make what stays" } } },
+		{ "cudaleak --handles", HINT_STACKS, "lines that make what stays" } } },
 	{ "grows", HINT_MEMORY, used_grows, used_grows_by, {
-		{ "cudaleak --account", false, "code, contexts, limits" } } },
-	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", true, "lines that load or compile code" } } },
-	{ "waits", HINT_TIME, waits, waits_by, { { "cudasynclatency -k", true, "lines that wait for the GPU" } } },
-	{ "calls", HINT_TIME, calls, calls_by, { { "cudatrace -S -k", true, "lines that call CUDA, number and time" } } },
-	{ "copies", HINT_TIME, copies, copies_by, { { "cudamemcpysize -k", true, "lines that make small copies" } } },
-	{ "launches", HINT_TIME, launches, launches_by, { { "cudalaunchtop -k", true, "lines that launch small kernels" } } },
+		{ "cudaleak --account", HINT_PID, "code, contexts, limits" } } },
+	{ "loads", HINT_TIME, loads, loads_by, { { "cudatrace -e jit -k", HINT_STACKS, "lines that load or compile code" } } },
+	{ "waits", HINT_TIME, waits, waits_by, { { "cudasynclatency -k", HINT_STACKS, "lines that wait for the GPU" } } },
+	{ "calls", HINT_TIME, calls, calls_by, { { "cudatrace -S -k", HINT_STACKS, "lines that call CUDA, number and time" } } },
+	{ "copies", HINT_TIME, copies, copies_by, { { "cudamemcpysize -k", HINT_STACKS, "lines that make small copies" } } },
+	{ "launches", HINT_TIME, launches, launches_by, { { "cudalaunchtop -k", HINT_STACKS, "lines that launch small kernels" } } },
 	{ "GPU idle?", HINT_REST, idles, idles_by, {
-		{ "cudalaunchtop --gaps", true, "lines it waits for; easiest with -c" } } },
+		{ "cudalaunchtop --gaps", HINT_STACKS, "lines it waits for; easiest with -c" } } },
 };
 
 _Static_assert(sizeof(all) / sizeof(*all) <= TOP_HINTS, "all fit");
@@ -202,7 +228,11 @@ size_t top_hints(const struct top_row *r, const struct top_hint *hints[TOP_HINTS
 
 void top_hint_command(const struct top_hint *h, int i, int pid, bool python, char text[HINT_COMMAND])
 {
-	snprintf(text, HINT_COMMAND, "%s%s -p %d", h->commands[i].command, python && h->commands[i].stacks ? " --stack python" : "", pid);
+	const enum hint_adds adds = h->commands[i].adds;
+	const int n = snprintf(text, HINT_COMMAND, "%s%s", h->commands[i].command, python && adds == HINT_STACKS ? " --stack python" : "");
+
+	if (adds != HINT_ALL)
+		snprintf(text + n, HINT_COMMAND - n, " -p %d", pid);
 }
 
 bool top_runs_python(int pid)

@@ -13,6 +13,13 @@ enum hint_kind {
 	HINT_REST,	/* applies only if nothing else explains the time */
 };
 
+/* What is added to a command. */
+enum hint_adds {
+	HINT_PID,	/* -p PID */
+	HINT_STACKS,	/* the same and, for Python, --stack python: it prints call stacks */
+	HINT_ALL,	/* nothing: it needs all processes */
+};
+
 enum { HINT_COMMANDS = 2 };
 
 struct top_hint {
@@ -23,8 +30,8 @@ struct top_hint {
 	/* Writes what was measured. */
 	void (*evidence)(const struct top_row *r, char text[HINT_EVIDENCE]);
 	struct {
-		const char *command;	/* to which -p PID is added … */
-		bool stacks;		/* … and, for Python, --stack python: it prints call stacks */
+		const char *command;
+		enum hint_adds adds;
 		const char *shows;
 	} commands[HINT_COMMANDS];	/* the second one may be missing: NULL */
 };

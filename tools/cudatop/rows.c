@@ -11,7 +11,10 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cudatop/gpu_use.h"
+#include "cudatop/limits.h"
 #include "cudatop/rows.h"
+#include "nccl/rank_name.h"
+#include "proc/helper_files.h"
 #include "proc/process_table.h"
 
 /* How long an answer of NVML is waited for, ms; a call that is shorter is not shown. */
@@ -219,6 +222,39 @@ static void set_rank(void *ctx, const struct communicator *m)
 	r->behind = communicator_behind(m);
 }
 
+static bool is_nccl(void *ctx, const struct mapping *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	bool *found = ctx;
+
+	*found = slash && !strncmp(slash, "/libnccl.so", 11);
+	return !*found;
+}
+
+/* A process that is attached to late may make no call of NCCL any more. */
+static int read_job(const struct top_rows *t, struct top_process *p)
+{
+	bool found = false;
+
+	if (p->job_read)
+		return p->job_rank;
+	p->job_read = true;
+	helper_mappings(t->processes.helpers, p->pid, false, is_nccl, &found);
+	p->job_rank = found ? rank_name_read(t->processes.helpers, p->pid).rank : -1;
+	return p->job_rank;
+}
+
+/* Waits of ranks may be for other ranks. */
+static void set_job(const struct top_rows *t, struct top_row *r)
+{
+	struct top_process *p = r->former ? NULL : top_process_find(&t->processes, r->pid);
+	const int id = r->call ? cuda_fn_find(r->call) : -1;
+
+	if (!p || id < 0 || r->call_ns < top_limits[LIMIT_HANGS_S] * 1e9 || (cuda_fns[id].class != CUDA_SYNC && cuda_fns[id].lib != CUDA_NCCL))
+		return;
+	r->job_rank = r->nranks == OUT_NONE ? read_job(t, p) : r->nranks > 1 ? (int)r->rank : -1;
+}
+
 static void begin_gpu(void *ctx, int pid, unsigned long long program)
 {
 	struct top_row *r = row_of(ctx, pid, program);
@@ -262,7 +298,7 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 		.time = t->counted, .interval = t->interval, .pid = p->pid, .devices = p->devices | p->devices_now,
 		.complete = process_is_complete(t->processes.table, p->pid), .call_ns = OUT_NONE, .call_tid = OUT_NONE,
 		.used = OUT_NONE, .rank = OUT_NONE, .nranks = OUT_NONE, .behind = OUT_NONE, .gpu_ns = OUT_NONE, .gpu_share = NAN, .gpu_busy = NAN,
-		.by_gpu = { gpu_use_json, NULL },
+		.by_gpu = { gpu_use_json, NULL }, .job_rank = -1,
 	};
 	memcpy(r->comm, p->comm, sizeof(p->comm));
 	memcpy(r->command, p->command, sizeof(p->command));
@@ -577,6 +613,8 @@ void top_rows_gather(struct top_rows *t, bool whole)
 		add_row(t, p, whole);
 	rows_set_calls(t);
 	communicators_each(&t->communicators, set_rank, t);
+	for (size_t i = 0; i < t->n; i++)
+		set_job(t, &t->rows[i]);
 	if (t->gpu)
 		rows_set_gpu(t, whole);
 	for (size_t i = 0; i < t->n; i++)

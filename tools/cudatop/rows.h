@@ -45,6 +45,7 @@ struct top_row {
 	unsigned long long calls;	/* in flight */
 	const char *call;		/* the longest of them; NULL: none */
 	unsigned long long call_ns, call_tid;
+	int job_rank;			/* of a process that has waited for LIMIT_HANGS_S: its rank in a job of NCCL; -1: it has none */
 	unsigned long long gpu_ns;	/* OUT_NONE: not measured */
 	double gpu_share;		/* NAN: not measured */
 	double gpu_busy;		/* the busiest GPU that it is on, by its own GPU time or NVML, 0 to 1; NAN: unknown */

@@ -42,6 +42,17 @@ static bool is_cuda_file(const char *path)
 	return !strncmp(name, "libcuda.so", 10) || !strncmp(name, "libcudart", 9);
 }
 
+/* Compilers that are no calls of CUDA or NVRTC, in libraries of their own. */
+static bool is_compiler(const char *path)
+{
+	static const char *const names[] = { "libnvvm.so", "libnvJitLink.so", "libllvmlite.so", "libtriton.so" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(file_name(path), names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* Functions between the API and the kernel. */
 static bool is_below_cuda(const char *path)
 {
@@ -54,7 +65,7 @@ static bool add_range(void *ctx, const struct mapping *m)
 {
 	struct call_code *c = ctx;
 
-	if (!is_cuda_file(m->path) && !is_below_cuda(m->path))
+	if (!is_cuda_file(m->path) && !is_compiler(m->path) && !is_below_cuda(m->path))
 		return true;
 	c->range[c->n].from = m->start;
 	c->range[c->n].to = m->end;
@@ -106,16 +117,18 @@ static const char *function_at(const struct stack *stack, int pid, int i)
 	return name;
 }
 
-static const char NO_FUNCTION[] = "[unknown]";
+static const char NO_FUNCTION[] = "[unknown]", COMPILER[] = "[compiler]";
 
 /* Returns the function of CUDA that the caller of its libraries has called: the outermost one up to the first frame in another
- * file; NULL if the thread is in no call.  Frames beyond are not looked at: their symbols need not be read. */
+ * file, COMPILER if that is the first one, in a compiler; NULL if the thread is in no call.  Frames beyond are not looked at: their symbols need not be read. */
 static const char *called(const struct stack *stack, int pid)
 {
 	const char *name = NULL, *file;
 	bool in = false;
 
 	for (int i = 0; (file = stack_file(stack, i)); i++) {
+		if (!in && is_compiler(file))
+			return COMPILER;
 		if (!is_cuda_file(file) && (in || (*file && !is_below_cuda(file))))
 			break;
 		if (!is_cuda_file(file))
@@ -148,7 +161,9 @@ bool top_samples_record(struct top_samples *s, const void *data, size_t size)
 		return true;
 	p = top_process_find(s->processes, r->head.pid);
 	name = p ? samples_function_of(s, r) : NULL;
-	if (name)
+	if (name == COMPILER)
+		top_process_compiles(p, CALL_SAMPLE_NS);
+	else if (name)
 		top_process_sample(p, name, CALL_SAMPLE_NS);
 	return true;
 }

@@ -186,10 +186,21 @@ void top_process_sample(struct top_process *p, const char *name, unsigned long l
 		f->sampled += ns;
 }
 
+void top_process_compiles(struct top_process *p, unsigned long long ns)
+{
+	p->compile_ns += ns;
+}
+
 static void functions_begin(struct top_process *p)
 {
 	for (unsigned i = 0; i < p->nfunctions; i++)
 		p->functions[i].ns = p->functions[i].sampled;
+}
+
+static void counts_begin(struct top_process *p)
+{
+	p->now = (struct top_counts){ .load_ns = p->compile_ns };
+	functions_begin(p);
 }
 
 static void functions_end(struct top_process *p)
@@ -348,14 +359,10 @@ void top_processes_read(struct top_processes *t)
 		t->checked = now;
 		top_processes_check(t);
 	}
-	for (struct top_process *p = t->all; p; p = p->hh.next) {
-		p->now = (struct top_counts){ 0 };
-		functions_begin(p);
-	}
-	for (struct top_process *p = t->former; p; p = p->hh.next) {
-		p->now = (struct top_counts){ 0 };
-		functions_begin(p);
-	}
+	for (struct top_process *p = t->all; p; p = p->hh.next)
+		counts_begin(p);
+	for (struct top_process *p = t->former; p; p = p->hh.next)
+		counts_begin(p);
 	t->detail.nparts = t->detail.nerrors = 0;
 	launch_estimates_begin(&t->budget->estimates);
 	export_maps_read(&t->maps, &reader);

@@ -25,7 +25,7 @@ struct top_counts {
 	unsigned long long estimated;		/* of launches: those that were not seen, with --max-overhead */
 	unsigned long long copies[CUDA_DEFAULT + 1], bytes[CUDA_DEFAULT + 1];	/* by enum cuda_direction */
 	unsigned long long waits, wait_ns;	/* wait_ns: with waits that have not returned */
-	unsigned long long loads, load_ns;	/* of code; load_ns: with calls that have not returned */
+	unsigned long long loads, load_ns;	/* of code; load_ns: with calls that have not returned, and time in compilers */
 	unsigned long long images;	/* of loads: code that was loaded */
 	unsigned long long errors;
 	unsigned long long held;	/* bytes, on devices: now */
@@ -78,8 +78,11 @@ struct top_process {
 	struct device_env *env;		/* … its environment was not needed */
 	bool no_env;			/* it cannot be read */
 	struct top_counts now, before;
+	unsigned long long compile_ns;	/* in compilers that are no calls, sampled */
 	struct top_function *functions;
 	unsigned nfunctions, functions_room;
+	bool job_read;
+	int job_rank;			/* by its environment, if NCCL is there; -1: none; set if job_read */
 	bool waits_kept, loads_kept;	/* see rows.c: the time of the report before was kept */
 	size_t row;			/* of the last report: see rows.c */
 	int parent;			/* pid, as last read; 0: unknown */
@@ -122,6 +125,9 @@ void top_process_call(struct top_process *p, const char *name, unsigned long lon
 
 /* The same for good: of a sample. */
 void top_process_sample(struct top_process *p, const char *name, unsigned long long ns);
+
+/* Likewise of a sample in a compiler. */
+void top_process_compiles(struct top_process *p, unsigned long long ns);
 
 /* Sets now, except for what is not in the probes' maps: calls in flight and memory. */
 void top_processes_read(struct top_processes *t);

@@ -13,7 +13,7 @@
 #include "ncclhang/completed.h"
 #include "ncclhang/dump.h"
 #include "ncclhang/hang.h"
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 #include "session/event_loop.h"
 
 /* ---- Python's pickles: protocol 2 (Lib/pickletools.py of CPython) */

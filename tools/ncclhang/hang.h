@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "api/cuda_fn.h"
 #include "ncclhang/completed.h"
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 
 struct hang_report;
 struct inflight;

@@ -4,7 +4,7 @@
 #define NCCLHANG_HANG_REPORT_H
 #include <stdbool.h>
 #include <stdio.h>
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 
 struct json_t;
 

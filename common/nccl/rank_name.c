@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "ncclhang/rank_name.h"
+#include "nccl/rank_name.h"
 #include "proc/proc.h"
 #include "proc/vm_read.h"
 

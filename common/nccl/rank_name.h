@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A launcher's name for a process: its rank in the job, and on its machine, by its environment. */
-#ifndef NCCLHANG_RANK_NAME_H
-#define NCCLHANG_RANK_NAME_H
+#ifndef NCCL_RANK_NAME_H
+#define NCCL_RANK_NAME_H
 
 struct helper_pool;
 

@@ -305,6 +305,32 @@ fi
 run env SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xk -jc "$bin/mem launch 3 coop 2 sync 1"
 json 1 '[.launched[].count] == [3, 2]'
 
+it "… or the last event that was waited for: not what its stream was given later"
+replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xc "$bin/mem launch 5 copyasync 2 64 d2h eventsync 1 launch 3 sync 1"
+lines 1 'caused by earlier work: 3 launches since the last wait: mem_kernel x3\]$'
+${CC:-cc} -std=gnu11 -Wall -I. -I"${CUDA:-/usr/local/cuda}/include" -x c - -x none "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/events" <<'END'
+#include "tests/workloads/cuda_api.h"
+
+int main(void)
+{
+	cudaStream_t s;
+	cudaEvent_t e;
+	void *p;
+
+	cudaMalloc(&p, 64);
+	cudaStreamCreate(&s);
+	cudaEventCreate(&e);
+	for (int i = 0; i < 11; i++)
+		cudaMemcpyAsync(p, &i, 4, cudaMemcpyHostToDevice, i < 5 ? s : 0);
+	cudaEventRecord(e, s);
+	cudaMemcpy2DAsync(p, 4, &s, 4, 4, 1, cudaMemcpyHostToDevice, s);
+	cudaEventSynchronize(e);
+	return cudaDeviceSynchronize() != cudaErrorIllegalAddress;
+}
+END
+replayed SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -xc "$tmp/events"
+lines 1 'caused by earlier work: 7 copies since the last wait: cudaMemcpyAsync x6, cudaMemcpy2DAsync\]$'
+
 it "a wait in flight has what was launched and copied since the last one, with the stacks of it"
 shows_in_flight 'cudatrace -xk' cudaDeviceSynchronize "launch 7 sync 1 launch 3 copyasync 5 64 d2h coop 2 sync 1"
 json 1 '.type == "outstanding" and .launches == 5 and .copies == 5 and ([.launched[] | [.copy, .count]] == [[null, 3], ["cudaMemcpyAsync", 5], [null, 2]])' \

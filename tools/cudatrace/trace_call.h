@@ -18,6 +18,7 @@ struct sticky_launch {
 	const struct kernel *kernel;
 	const struct stack *stack;	/* as the call's */
 	unsigned long long count;
+	unsigned long long last;	/* number of the last of these calls, of the process's work */
 };
 
 /* The cause of an error that a call only reports: the launches since the last wait.  Launches that do

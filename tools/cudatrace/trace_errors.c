@@ -8,11 +8,21 @@
 #include "proc/process_table.h"
 #include "sym/stack.h"
 
+/* The work before an event: up to this number, in its stream. */
+struct sticky_event {
+	unsigned long long event, stream, last;
+};
+
+enum { STICKY_EVENTS = 64 };	/* those recorded last */
+
 struct sticky_process {
 	int pid;
 	unsigned user;
 	struct sticky_error now;	/* since the last wait */
 	bool reported;		/* an error was reported since then */
+	unsigned long long work;	/* launches and copies so far */
+	struct sticky_event events[STICKY_EVENTS];
+	unsigned recorded;	/* events so far */
 	UT_hash_handle hh;
 };
 
@@ -86,10 +96,11 @@ static unsigned long long call_stream(const struct trace_call *call, const struc
 }
 
 /* A launch or an asynchronous copy. */
-static void note_work(struct sticky_error *now, const struct trace_call *call, const struct cuda_fn *fn)
+static void note_work(struct sticky_process *p, const struct trace_call *call, const struct cuda_fn *fn)
 {
 	const struct cuda_args *row = &fn->args;
-	struct sticky_launch l = { .copy = fn->class == CUDA_COPY ? call->proto->name : NULL, .func = trace_word(call, row->handle ? row->handle : row->func),
+	struct sticky_error *now = &p->now;
+	struct sticky_launch l = { .last = ++p->work, .copy = fn->class == CUDA_COPY ? call->proto->name : NULL, .func = trace_word(call, row->handle ? row->handle : row->func),
 			      .stream = call_stream(call, row), .kernel = call->kernel, .stack = stack_shown(call->stack), .count = 1 };
 	int i = 0;
 
@@ -99,6 +110,7 @@ static void note_work(struct sticky_error *now, const struct trace_call *call, c
 		now->others += !l.copy;
 	} else if (i < now->n) {
 		now->launched[i].count++;
+		now->launched[i].last = l.last;
 	} else {
 		kernel_get(l.kernel);
 		now->launched[now->n++] = l;
@@ -109,38 +121,62 @@ static void note_work(struct sticky_error *now, const struct trace_call *call, c
  * behavior" of the runtime's manual), and of Default it is not known; a per-thread default stream is one thread's. */
 enum { DEVICE_TO_HOST = 2 };
 
+static bool records_event(const struct cuda_fn *fn)
+{
+	return fn->class == CUDA_EVENT && fn->args.op == CUDA_RECORD;
+}
+
 bool trace_waits(const struct cuda_fn *fn)
 {
 	const struct cuda_args *row = &fn->args;
 
-	return fn->class == CUDA_SYNC || (fn->class == CUDA_COPY && !row->async && !row->per_thread &&
+	return fn->class == CUDA_SYNC || records_event(fn) || (fn->class == CUDA_COPY && !row->async && !row->per_thread &&
 					  (row->kind || row->direction == CUDA_HTOD || row->direction == CUDA_DTOH));
 }
 
-/* Returns true if a successful call of such a function has waited for the launch. */
-static bool waited_for(const struct sticky_launch *l, const struct trace_call *call, const struct cuda_fn *fn)
+static void note_event(struct sticky_process *p, const struct trace_call *call, const struct cuda_args *row)
+{
+	p->events[p->recorded++ % STICKY_EVENTS] = (struct sticky_event){
+		trace_word(call, row->event), trace_word(call, row->stream), p->work };
+}
+
+/* The last recording of the event; NULL: unknown. */
+static const struct sticky_event *recorded(const struct sticky_process *p, unsigned long long event)
+{
+	for (unsigned i = 1; i <= STICKY_EVENTS && i <= p->recorded; i++)
+		if (p->events[(p->recorded - i) % STICKY_EVENTS].event == event)
+			return &p->events[(p->recorded - i) % STICKY_EVENTS];
+	return NULL;
+}
+
+/* Returns true if a successful call of such a function has waited for the launch.  Calls that were counted together have been
+ * waited for together. */
+static bool waited_for(const struct sticky_process *p, const struct sticky_launch *l, const struct trace_call *call,
+		       const struct cuda_fn *fn)
 {
 	const unsigned long long legacy = 1;	/* cudaStreamLegacy, which 0 is, too */
+	const struct sticky_event *e = fn->args.event ? recorded(p, trace_word(call, fn->args.event)) : NULL;
 
+	if (fn->args.event)
+		return e && e->stream == l->stream && l->last <= e->last;
 	if (fn->class == CUDA_SYNC)
 		return !fn->args.stream || l->stream == trace_word(call, fn->args.stream);
 	return l->stream <= legacy && (fn->args.direction || trace_word(call, fn->args.kind) <= DEVICE_TO_HOST);
 }
 
-static void note_wait(struct sticky_error *now, const struct trace_call *call, const struct cuda_fn *fn)
+static void note_wait(struct sticky_process *p, const struct trace_call *call, const struct cuda_fn *fn)
 {
+	struct sticky_error *now = &p->now;
 	int kept = 0;
 
-	if (fn->args.event)
-		return;
 	for (int i = 0; i < now->n; i++) {
-		if (waited_for(&now->launched[i], call, fn))
+		if (waited_for(p, &now->launched[i], call, fn))
 			kernel_put(now->launched[i].kernel);
 		else
 			now->launched[kept++] = now->launched[i];
 	}
 	now->n = kept;
-	if (fn->class == CUDA_SYNC && !fn->args.stream)
+	if (fn->class == CUDA_SYNC && !fn->args.stream && !fn->args.event)
 		now->others = 0;
 }
 
@@ -176,9 +212,11 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 		return NULL;
 	p->reported = false;
 	if (trace_is_work(role))
-		note_work(&p->now, call, role);
+		note_work(p, call, role);
+	else if (records_event(role))
+		note_event(p, call, &role->args);
 	else
-		note_wait(&p->now, call, role);
+		note_wait(p, call, role);
 	return NULL;
 }
 

@@ -19,7 +19,8 @@ struct trace_sticky {
 /* The caller owns processes. */
 struct trace_sticky trace_sticky_init(struct process_table *processes);
 
-/* Returns true if the function may be a wait: such are recorded also where failures alone are printed. */
+/* Returns true if the function may be a wait, or records an event that a thread may wait for: such are recorded also where
+ * failures alone are printed. */
 bool trace_waits(const struct cuda_fn *fn);
 
 /* Return true if the function enqueues work: likewise. */

@@ -202,9 +202,18 @@ for layer in '' driver; do
 		2 true
 	replayed cudaleak -jc "$bin/graphs $layer $allocs free"
 	json 1 '.bytes == 3001 and .count == 1 and (.stack[0].sym | test("^(end|main)$"))' 1 true
+	replayed cudaleak --account -jc "$bin/graphs $layer $allocs free create alloc-node 333 free-node make replay 5"
+	json 1 '.part == "graphs" and .owner == "CUDA graphs" and .device == 0 and .bytes == 1024 and .count == null' \
+		1 '.part == null and .owner == "CUDA graphs" and .bytes == 3001'
 	replayed cudaleak -jc "$bin/graphs $layer begin alloc 1024 end make"
 	json 1 '.bytes == 0 and .count == 0' 1 true
 done
+
+it "the account of memory has a pool of graphs if one that allocates and frees was launched"
+replayed cudaleak --account -c "$bin/graphs $allocs"
+lines 1 '^ +1\.0 KiB  device 0    CUDA graphs: pool of what one launch allocates and frees, part of the rest$'
+replayed cudaleak --account -jc "$bin/graphs begin alloc 1024 free end make"
+json 0 '.part == "graphs"'
 
 it "cudamallocsnoop marks calls that are captured"
 replayed cudamallocsnoop -jc "$bin/graphs $allocs free"

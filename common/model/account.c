@@ -368,6 +368,16 @@ static void add_limit(struct account *a, const struct mem_process *process, cons
 	r->by_default = !d->limited[limit];
 }
 
+static void add_graphs(struct account *a, const struct mem_device *d)
+{
+	struct account_row *r = d->graphs ? account_row_of(a, GRAPHS, ACCOUNT_GRAPHS, d->device, true) : NULL;
+
+	if (!r)
+		return;
+	r->bytes = d->graphs;
+	r->count = ACCOUNT_UNKNOWN;
+}
+
 struct account account_of(const struct mem_process *process)
 {
 	struct account a = { 0 };
@@ -378,6 +388,8 @@ struct account account_of(const struct mem_process *process)
 	split(&a, process);
 	drop_split(&a);
 	add_all(&a, process, is_beyond);
+	for (const struct mem_device *d = process->groups.devices; d; d = d->hh.next)
+		add_graphs(&a, d);
 	for (const struct mem_device *d = process->groups.devices; d; d = d->hh.next)
 		for (int i = 0; d->device != DEVICE_NONE && i < MEM_LIMITS; i++)
 			add_limit(&a, process, d, i);

@@ -20,6 +20,7 @@ enum account_part {
 	ACCOUNT_IMPORTED,	/* memory that other processes have allocated, which NVML reports as theirs */
 	/* in what NVML reports beyond allocations, where the driver has used them: */
 	ACCOUNT_CONTEXT,	/* contexts that the owner has made; bytes ACCOUNT_UNKNOWN */
+	ACCOUNT_GRAPHS,		/* what nodes of the largest graph allocate and free: in the device's pool for graphs; the count ACCOUNT_UNKNOWN */
 	ACCOUNT_CODE,		/* images that the owner has loaded */
 	ACCOUNT_LIMIT,		/* a limit of the device: the owner is its name, the count ACCOUNT_UNKNOWN */
 };

@@ -103,6 +103,14 @@ void mem_device_limit(struct mem_sites *groups, unsigned int number, unsigned lo
 	device->limited[limit] = true;
 }
 
+void mem_device_replayed(struct mem_sites *groups, unsigned int number, unsigned long long bytes)
+{
+	struct mem_device *device = bytes ? mem_process_device_of(groups, number) : NULL;
+
+	if (device && device->graphs < bytes)
+		device->graphs = bytes;
+}
+
 void mem_device_unlimit(struct mem_sites *groups, unsigned int number)
 {
 	struct mem_device *device = find_device(groups, number);

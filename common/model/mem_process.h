@@ -40,6 +40,7 @@ struct mem_device {
 	struct mem_sum held, tensors, code;	/* as in struct mem_sites */
 	unsigned long long limits[MEM_LIMITS];	/* bytes, as passed */
 	bool limited[MEM_LIMITS];	/* the program has set it */
+	unsigned long long graphs;	/* bytes that one launch of a graph allocates and frees itself, the most of all graphs launched */
 	UT_hash_handle hh;
 };
 
@@ -192,6 +193,9 @@ const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned in
 /* The program has set this limit of a device, which may be none of enum mem_limit: ignored; or has reset the device. */
 void mem_device_limit(struct mem_sites *groups, unsigned int number, unsigned long long limit, unsigned long long bytes);
 void mem_device_unlimit(struct mem_sites *groups, unsigned int number);
+
+/* A graph was launched there whose nodes allocate and free so many bytes. */
+void mem_device_replayed(struct mem_sites *groups, unsigned int number, unsigned long long bytes);
 
 /* Remembers all sums. */
 void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark);

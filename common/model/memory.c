@@ -410,7 +410,11 @@ static void node_allocates(struct memory_replay *r, const struct graph_work *w)
 	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
 	const unsigned device = w->device ? w->device : r->device;
 
-	if (allocation || graph_content_has(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, device))
+	if (graph_content_has(r->content, NODE_FREE, w->func)) {
+		r->temporary += w->bytes;
+		return;
+	}
+	if (allocation || !keeps(&r->process->model->filter, w->bytes, device))
 		return;
 	r->allocs++;
 	allocation = allocation_add(r->process, w->func, CUDA_POOL, device, r->made, w->bytes);
@@ -448,6 +452,8 @@ void memory_replay(struct memory *memory, struct memory_replay *r)
 		else if (w->kind == NODE_FREE && w->func)
 			node_frees(r, w);
 	}
+	if (r->process)
+		mem_device_replayed(&r->process->groups, r->device, r->temporary);
 }
 
 unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call)

@@ -49,6 +49,7 @@ struct memory_replay {
 	/* results */
 	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned long long allocs, frees;
+	unsigned long long temporary;	/* bytes that its nodes both allocate and free */
 };
 
 /* Memory that nodes of the graph allocate is held until it is freed by another node or a call.  Memory that the graph held before

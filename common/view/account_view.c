@@ -44,7 +44,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "complete", NULL, 0, OUT_BOOL, AT(of.complete) },	/* false if earlier calls, or the entry, were not seen */
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },	/* of the memory; null if unknown, of the host or of all devices */
 	{ "owner", NULL, 0, OUT_STR, AT(owner) },	/* library or program that allocated it, name of a limit, or of another process; null: what NVML reports beyond */
-	{ "part", NULL, 0, OUT_STR, AT(part) },	/* tensors; free: what an allocator holds beside tensors; imported: what other processes have allocated; in the rest: context, code, limit; gpu-free, gpu-other: of the GPU, free, or held by another process; gpu-used: of a GPU that has no known number in the program, used by it; gpu-driver: by none that NVML lists; null: all of it */
+	{ "part", NULL, 0, OUT_STR, AT(part) },	/* tensors; free: what an allocator holds beside tensors; imported: what other processes have allocated; in the rest: context, graphs (what one launch of the largest graph allocates and frees itself), code, limit; gpu-free, gpu-other: of the GPU, free, or held by another process; gpu-used: of a GPU that has no known number in the program, used by it; gpu-driver: by none that NVML lists; null: all of it */
 	{ "bytes", NULL, 0, OUT_UINT, AT(row.bytes) },	/* bytes: that it holds; of images of code; of a limit; null for images without a size */
 	{ "count", NULL, 0, OUT_UINT, AT(row.count) },	/* allocations, tensors, free pieces or images; null if unknown */
 	{ "made", NULL, 0, OUT_STR, AT(made) },	/* of contexts: where the first one was made: FILE:LINE FUNCTION in Python, or the function of the owner; null for other parts, or if unknown */
@@ -104,6 +104,9 @@ static void part_text(const struct account_row *r)
 		}
 		puts(", part of the rest");
 		return;
+	case ACCOUNT_GRAPHS:
+		puts(": pool of what one launch allocates and frees, part of the rest");
+		return;
 	case ACCOUNT_CODE:
 		printf(": code, in %llu image%s%s, part of the rest\n", r->count, plural(r->count), none);
 		return;
@@ -129,7 +132,7 @@ static void account_view_text(const struct account_row *r)
 
 static void row(const struct account_report *r, const struct account_row *row)
 {
-	static const char *const parts[] = { NULL, "tensors", "free", "imported", "context", "code", "limit" };
+	static const char *const parts[] = { NULL, "tensors", "free", "imported", "context", "graphs", "code", "limit" };
 	struct line line = { *r, *row, NULL, parts[row->part], OUT_NONE, OUT_NONE, OUT_NONE, OUT_NONE, NULL };
 
 	line.owner = line.row.owner;

@@ -79,6 +79,7 @@ int main(void)
 END
 ${CC:-cc} -w "$tmp/loads.c" "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" -o "$tmp/loads"
 "$tmp/loads" & grow="$grow $!"
+of ctxcreate
 # shellcheck disable=SC2086 # pids
 set -- $grow
 pids="$pids $grow"
@@ -89,7 +90,7 @@ uses() {
 	mv "$tmp/nvml.new" "$tmp/nvml"
 }
 uses "$@"
-tool env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop -jp "$1,$2,$3,$4,$5,$6" 500ms
+tool env SIM_NVML="$tmp/nvml" LD_LIBRARY_PATH="$lib" cudatop -jp "$1,$2,$3,$4,$5,$6,$7" 500ms
 # found PID EVIDENCE COMMAND [HINT]
 found() {
 	uses $grow
@@ -100,6 +101,7 @@ until_true found "$2" 'pinned memory: \\+[0-9.]+ MiB in [0-9]+ s, [0-9]+ % of it
 until_true found "$3" 'streams: \\+[0-9]+ in [0-9]+ s, none destroyed' 'cudaleak --handles'
 until_true found "$6" '[0-9]+ % of the time loading or compiling code, [0-9]+ images/s' 'cudatrace -e jit -k' loads
 until_true found "$6" 'modules: \\+[0-9]+ in [0-9]+ s, none unloaded' 'cudaleak --handles'
+until_true found "$7" 'contexts: \\+[0-9]+ in [0-9]+ s, none destroyed' 'cudaleak --handles'
 until_true found "$5" 'memory that NVML reports: \\+[0-9.]+ MiB in [0-9]+ s, allocations \\+[0-9.]+ (bytes|KiB)' 'cudaleak --account'
 stop
 equal "$(jq -s "map(select(.pid == $4 and .hint != \"-\")) | length" "$tmp/out")" 0

@@ -22,9 +22,17 @@ void growth_see(struct top_growth *g, unsigned long long is, unsigned long long 
 	g->other = other;
 }
 
+/* Each holds much memory. */
+static bool is_large(int kind)
+{
+	return kind == CUDA_CONTEXT_HANDLE || kind >= CUDA_CUBLAS_HANDLE;
+}
+
 static double growth_limit(enum top_grows what)
 {
-	return top_limits[what >= GROWS_HANDLES ? LIMIT_HANDLES_BY : what == GROWS_USED ? LIMIT_USED_BY : LIMIT_GROWS_BY];
+	if (what >= GROWS_HANDLES)
+		return top_limits[is_large(CUDA_CODE + (int)(what - GROWS_HANDLES)) ? LIMIT_LARGE_BY : LIMIT_HANDLES_BY];
+	return top_limits[what == GROWS_USED ? LIMIT_USED_BY : LIMIT_GROWS_BY];
 }
 
 static bool growth_is(const struct top_growth *g, enum top_grows what, unsigned long long now)

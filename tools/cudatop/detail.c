@@ -327,7 +327,7 @@ static void set_commands(struct detail_view *d, const struct top_row *r, bool gr
 		{ "cudasynclatency -k", true, "where threads wait for the GPU, and how long" },
 		{ "cudamemcpysize -k", true, "copies by size, and where they are made" },
 		{ "cudatrace -e jit -k", true, "code that is loaded or compiled, how long that takes, and where" },
-		{ "cudatrace -x -k", true, "calls that fail, their errors, and where" },
+		{ "cudatrace -x -k", true, "calls that fail, and where; at the end, what calls in flight wait for" },
 		{ "nccltop", false, "operations of NCCL by rank; ncclhang says which rank is late" },
 	};
 	const size_t n = sizeof(commands) / sizeof(*commands) - (r->nranks == OUT_NONE);

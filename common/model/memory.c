@@ -16,6 +16,11 @@ const char *memory_name(unsigned char kind)
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
 
+const char *memory_name_more(const char *name)
+{
+	return strncmp(name, "cu", 2) ? "" : " handle";
+}
+
 /* Returns NULL if its user has too much. */
 static struct mem_process *process_new(struct memory *memory, int pid)
 {

@@ -66,6 +66,9 @@ struct mem_process *memory_process(const struct memory *memory, const struct pro
 /* "device", "managed", …, "stream"; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char kind);
 
+/* Returns what follows such a name in a text: " handle" after that of a library, else "". */
+const char *memory_name_more(const char *name);
+
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
 

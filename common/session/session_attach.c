@@ -35,7 +35,7 @@ OUT_WORD(row_type, "probe");
 static const struct field fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },	/* a probe, with --list */
 	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },	/* the file */
-	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },	/* runtime, driver or usdt */
+	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },	/* runtime, driver, nccl, nvrtc, library (as cuBLAS) or usdt */
 	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },	/* the function */
 	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },	/* in the file */
 	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },	/* bytes: from the symbol */

@@ -248,7 +248,7 @@ const char *leak_change(const struct leak_view *view, double bytes, char text[32
 
 static void handle_text(const struct leak_view *view, const struct leak_row *r, const char *on)
 {
-	const char *of = strncmp(r->memory, "cu", 2) ? "" : " handle";	/* a library's */
+	const char *of = memory_name_more(r->memory);
 	char rate[32];
 
 	if (view->growth)

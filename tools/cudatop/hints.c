@@ -74,7 +74,7 @@ static void handles_grow_by(const struct top_row *r, char text[HINT_EVIDENCE])
 
 	if (g->other)
 		snprintf(others, sizeof(others), "%llu", g->other);
-	snprintf(text, HINT_EVIDENCE, "%ss: +%llu in %.0f s, %s %s", memory_name(kind), g->by, g->s, others,
+	snprintf(text, HINT_EVIDENCE, "%s%ss: +%llu in %.0f s, %s %s", memory_name(kind), memory_name_more(memory_name(kind)), g->by, g->s, others,
 		 kind == CUDA_CODE ? "unloaded" : "destroyed");
 }
 

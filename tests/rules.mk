@@ -58,7 +58,7 @@ T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) 
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt rust lanes timed nccl nccl-args nccl_inside compile cupti
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
-	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside reported \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 # What is unwound: the same functions, compiled in several ways.
@@ -254,6 +254,11 @@ $(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ -Wl,-rpath,$(dir $(T_REAL)) $(TEST_LDFLAGS) -pthread -ldl
 $(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
+
+$(T_OBJ)/workloads/reported.o: $(T_DIR)/workloads/reported.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_BIN)/reported: $(T_OBJ)/workloads/reported.o $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+	$(T_LINK_KERN)
 
 # Programs whose results are compared with the CPU's, and with faults.  CUDA 12's runtime has no __cudaLaunchKernel.
 T_GPU := $(patsubst $(T_DIR)/gpu/%.cu,%,$(wildcard $(T_DIR)/gpu/*.cu))

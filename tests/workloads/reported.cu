@@ -2,7 +2,7 @@
 // reported CASE: goes on as programs of public reports did that had a problem, until it is killed:
 //   streams events modules  made for each request and never destroyed (pycuda#370, cuckoo#69, gpuowl PR 5)
 //   capture    a thread calls cudaDeviceSynchronize() while another one captures, which breaks the capture (TensorRT#2888);
-//              SIM_FAIL=cudaDeviceSynchronize:2=900,cudaStreamEndCapture:1=901, as a driver answers
+//              SIM_FAIL=cudaDeviceSynchronize=900,cudaStreamEndCapture=901, as a driver answers
 //   threads    4 blocks of 1500 threads, which nobody checks (brian2cuda#59)
 //   polling    a thread asks in a loop whether an event is done (tensorflow#6224); SIM_FAIL=cuEventQuery=600
 //   headroom   asks before each step how much memory is free (sglang#25225)
@@ -65,7 +65,7 @@ static void *preprocess(void *)
 
 NOINLINE void capture_engine(void)
 {
-	cudaGraph_t graph;
+	cudaGraph_t graph = NULL;
 	cudaStream_t s;
 	pthread_t t;
 
@@ -77,7 +77,8 @@ NOINLINE void capture_engine(void)
 	capturing = 1;
 	while (!broke)
 		usleep(1000);
-	cudaStreamEndCapture(s, &graph);
+	if (!cudaStreamEndCapture(s, &graph))
+		cudaGraphDestroy(graph);
 	cudaStreamDestroy(s);
 	pthread_join(t, NULL);
 }

@@ -78,7 +78,10 @@ script() {
 is_ready() { grep -q ready "$tmp/said.$1"; }
 
 it "PyTorch, Numba and llama.cpp are here"
-client pytorch && client numba && client llama || { skip "$why_not"; return; }
+if ! client pytorch || ! client numba || ! client llama; then
+	skip "$why_not"
+	return
+fi
 script pytorch pinned
 script pytorch empty_cache SIM_SPIN_US=cuMemFree_v2=2000
 client llama

@@ -387,8 +387,8 @@ command_is "serve.py $lib/libcudart.so.13 --lr 1" "$python" -u -W ignore "$tmp/s
 command_is "serve $lib/libcudart.so.13" env "PYTHONPATH=$tmp" "$python" -um serve "$lib/libcudart.so.13"
 command_is 'mem malloc 3 64 wait' "$bin/mem" malloc 3 64 wait
 if long; then
-	command_is "$(basename "$python") -c $(tail -n 5 "$tmp/serve.py" | paste -sd';') $lib/libcudart.so.13" \
-		"$python" -c "$(paste -sd';' "$tmp/serve.py")" "$lib/libcudart.so.13"
+	code="import ctypes, sys; ctypes.CDLL(sys.argv[1]).cudaFree(None); print('ready', flush=True); sys.stdin.readline()"
+	command_is "$(printf '%.159s' "$(basename "$python") -c $code $lib/libcudart.so.13")" "$python" -c "$code" "$lib/libcudart.so.13"
 fi
 program "$bin/mem" rename other malloc 1 64 wait
 run cudatop --names -bp "$pid" 100ms 1

@@ -125,12 +125,7 @@ static void read_records(void *ctx, const struct gpuprobe_module *module)
 
 static void free_outsides(struct probe *p)
 {
-	struct outside_half *half, *next;
-
-	HASH_ITER(hh, p->halves, half, next) {
-		HASH_DEL(p->halves, half);
-		free(half);
-	}
+	HASH_FREE(p->halves);
 	free(p->at);
 }
 

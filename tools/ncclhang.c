@@ -343,7 +343,7 @@ struct named { int pid; struct rank_name name; UT_hash_handle hh; };
 
 static void name_ranks(struct watch *w, struct hangs *h)
 {
-	struct named *all = NULL, *p, *next;
+	struct named *all = NULL, *p;
 
 	for (size_t i = 0; i < h->n; i++)
 		for (size_t k = 0; k < h->all[i].n; k++) {
@@ -357,10 +357,7 @@ static void name_ranks(struct watch *w, struct hangs *h)
 			}
 			r->name = p->name;
 		}
-	HASH_ITER(hh, all, p, next) {
-		HASH_DEL(all, p);
-		free(p);
-	}
+	HASH_FREE(all);
 }
 
 /* Calls in flight that are in the report are not printed again. */

@@ -30,6 +30,15 @@ void log_init(bool verbose, bool quiet);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
+
+/* Makes room for one more in an array of n elements that has room for `room`, as git's macro of this name does. */
+#define ALLOC_GROW(array, n, room) do {								\
+	if ((n) == (room)) {									\
+		(room) = (room) ? 2 * (room) : 16;						\
+		(array) = xrealloc(array, room, sizeof(*(array)));				\
+	}											\
+} while (0)
+
 char *xprintf(const char *fmt, ...) PRINTF(1, 2);
 
 #endif

@@ -5,6 +5,7 @@
 #define BASE_HASH_H
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include "base/die.h"
 
 /* Hashes bytes with secret factors drawn at the first call.  (Programs never see a hash, so this
@@ -14,4 +15,15 @@ unsigned hash_of(const void *bytes, size_t len);
 #define HASH_FUNCTION(key, len, value) ((value) = hash_of(key, len))
 #define uthash_fatal(msg) die(ENOMEM, "%s", msg)
 #include <uthash.h>
+
+/* Frees all elements of a table, which is empty then. */
+#define HASH_FREE(head) do {									\
+	__typeof__(head) hash_element_, hash_next_;						\
+												\
+	HASH_ITER(hh, head, hash_element_, hash_next_) {					\
+		HASH_DEL(head, hash_element_);							\
+		free(hash_element_);								\
+	}											\
+} while (0)
+
 #endif

@@ -71,12 +71,7 @@ void quota_give(struct quota *q, unsigned user, size_t n)
 
 void quota_free(struct quota *q)
 {
-	struct quota_user *u, *next;
-
-	HASH_ITER(hh, q->users, u, next) {
-		HASH_DEL(q->users, u);
-		free(u);
-	}
+	HASH_FREE(q->users);
 	q->last = NULL;
 	q->used = 0;
 }
@@ -146,10 +141,5 @@ void budget_end(struct budget *b, long long ns)
 
 void budget_free(struct budget *b)
 {
-	struct budget_user *u, *next;
-
-	HASH_ITER(hh, b->users, u, next) {
-		HASH_DEL(b->users, u);
-		free(u);
-	}
+	HASH_FREE(b->users);
 }

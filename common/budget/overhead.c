@@ -194,12 +194,7 @@ double overhead_read(struct overhead *o)
 
 void overhead_free(struct overhead *o)
 {
-	struct overhead_process *p, *next;
-
-	HASH_ITER(hh, o->all, p, next) {
-		HASH_DEL(o->all, p);
-		free(p);
-	}
+	HASH_FREE(o->all);
 	if (o->probe)
 		attach_remove(o->probe);
 	o->probe = NULL;

@@ -539,17 +539,8 @@ unsigned long long probe_budget_take_overhead(struct probe_budget *b, int pid)
 
 void probe_budget_free(struct probe_budget *b)
 {
-	struct budget_process *p, *next;
-	struct budget_group *g, *next_group;
-
-	HASH_ITER(hh, b->processes, p, next) {
-		HASH_DEL(b->processes, p);
-		free(p);
-	}
-	HASH_ITER(hh, b->groups, g, next_group) {
-		HASH_DEL(b->groups, g);
-		free(g);
-	}
+	HASH_FREE(b->processes);
+	HASH_FREE(b->groups);
 	launch_estimates_free(&b->estimates);
 	if (b->share)
 		overhead_free(&b->overhead);

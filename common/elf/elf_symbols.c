@@ -39,10 +39,7 @@ static void elf_symbols_add(struct builder *b, unsigned long long start, unsigne
 {
 	size_t len = strlen(name) + 1;
 
-	if (b->n == b->room) {
-		b->room = b->room ? 2 * b->room : 256;
-		b->symbols = xrealloc(b->symbols, b->room, sizeof(*b->symbols));
-	}
+	ALLOC_GROW(b->symbols, b->n, b->room);
 	while (b->size + len > b->strings_room) {
 		b->strings_room = b->strings_room ? 2 * b->strings_room : 4096;
 		b->strings = xrealloc(b->strings, b->strings_room, 1);

@@ -153,10 +153,7 @@ static struct account_row *account_row_of(struct account *a, const char *owner, 
 		if (r->device == device && r->part == part && (r->bytes != ACCOUNT_UNKNOWN) == sized && !strcmp(r->owner, owner))
 			return r;
 	}
-	if (a->n == a->room) {
-		a->room = a->room ? 2 * a->room : 16;
-		a->rows = xrealloc(a->rows, a->room, sizeof(*a->rows));
-	}
+	ALLOC_GROW(a->rows, a->n, a->room);
 	a->rows[a->n] = (struct account_row){ .device = device, .part = part, .bytes = sized ? 0 : ACCOUNT_UNKNOWN, .largest = ACCOUNT_UNKNOWN };
 	snprintf(a->rows[a->n].owner, ACCOUNT_OWNER, "%s", owner);
 	return &a->rows[a->n++];

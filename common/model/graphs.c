@@ -382,10 +382,7 @@ static struct graph_node *append_node(struct graphs *gs, struct graph *g, struct
 		g->partial = true;
 		return NULL;
 	}
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 16;
-		l->nodes = xrealloc(l->nodes, l->room, sizeof(*l->nodes));
-	}
+	ALLOC_GROW(l->nodes, l->n, l->room);
 	gs->nnodes++;
 	l->changed = true;
 	l->nodes[l->n] = (struct graph_node){ .work.kind = NODE_KIND_MAX };

@@ -426,10 +426,7 @@ static struct launch_row *launches_row_of(struct row_gathering *g, struct counte
 	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
 	if (i)
 		return &g->rows[i->at];
-	if (g->n == g->room) {
-		g->room = g->room ? 2 * g->room : 64;
-		g->rows = xrealloc(g->rows, g->room, sizeof(*g->rows));
-	}
+	ALLOC_GROW(g->rows, g->n, g->room);
 	i = xcalloc(1, sizeof(*i));
 	i->key = want.key;
 	i->at = g->n;
@@ -510,17 +507,13 @@ static void gather(struct row_gathering *g, struct counter *c)
 struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)
 {
 	struct row_gathering g = { .by = by };
-	struct row_index *i, *next;
 	struct counter *c;
 
 	for (c = l->counters.all; c; c = c->hh.next)
 		gather(&g, c);
 	for (c = l->counters.retired; c; c = c->hh.next)
 		gather(&g, c);
-	HASH_ITER(hh, g.indexes, i, next) {
-		HASH_DEL(g.indexes, i);
-		free(i);
-	}
+	HASH_FREE(g.indexes);
 	*n = g.n;
 	return g.rows;
 }

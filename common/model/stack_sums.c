@@ -52,11 +52,6 @@ const struct stack_sum **stack_sums_sorted(const struct stack_sums *sums, size_t
 
 void stack_sums_free(struct stack_sums *sums)
 {
-	struct stack_sum *sum, *next;
-
-	HASH_ITER(hh, sums->all, sum, next) {
-		HASH_DEL(sums->all, sum);
-		free(sum);
-	}
+	HASH_FREE(sums->all);
 	quota_free(&sums->quota);
 }

@@ -427,21 +427,12 @@ static void write_head(struct pprof *p, const struct profile *profile)
 	write_part(p, &part);
 }
 
-#define FREE_ALL(head, type)									\
-	do {											\
-		type *at_, *next_;								\
-		HASH_ITER(hh, head, at_, next_) {						\
-			HASH_DEL(head, at_);							\
-			free(at_);								\
-		}										\
-	} while (0)
-
 static void pprof_free(struct pprof *p)
 {
-	FREE_ALL(p->texts, struct text);
-	FREE_ALL(p->functions, struct function);
-	FREE_ALL(p->mappings, struct mapping);
-	FREE_ALL(p->locations, struct location);
+	HASH_FREE(p->texts);
+	HASH_FREE(p->functions);
+	HASH_FREE(p->mappings);
+	HASH_FREE(p->locations);
 	free(p);
 }
 

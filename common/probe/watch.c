@@ -88,12 +88,7 @@ static void rescan_handle(struct rescan_queue *p, void (*look)(void *ctx, int pi
 
 static void rescan_free(struct rescan_queue *p)
 {
-	struct rescan_process *one, *next;
-
-	HASH_ITER(hh, p->processes, one, next) {
-		HASH_DEL(p->processes, one);
-		free(one);
-	}
+	HASH_FREE(p->processes);
 }
 
 enum { MAPPING_PAGES = 64 };	/* per CPU: the kernel lets any user lock 128 */

@@ -252,12 +252,7 @@ void codes_drop(struct codes *cs, struct code_list *list)
 
 void codes_free(struct codes *cs)
 {
-	struct code_name *name, *next_name;
-
-	HASH_ITER(hh, cs->names, name, next_name) {
-		HASH_DEL(cs->names, name);
-		free(name);
-	}
+	HASH_FREE(cs->names);
 	quota_free(&cs->memory);
 }
 

@@ -243,10 +243,7 @@ static struct queued *list_records(const struct record_queue *q, struct sender *
 		for (; at < b->used; at += padded(size)) {
 			struct sender *s = sender_of(senders, b->bytes + at + sizeof(size));
 
-			if (*n == room) {
-				room = room ? 2 * room : 1024;
-				list = xrealloc(list, room, sizeof(*list));
-			}
+			ALLOC_GROW(list, *n, room);
 			list[*n] = (struct queued){ s, b->bytes + at, *n };
 			(*n)++;
 			s->n++;
@@ -265,7 +262,7 @@ static void free_blocks(struct record_block *b)
 
 void record_queue_favor_few(struct record_queue *q)
 {
-	struct sender *senders = NULL, *s, *next;
+	struct sender *senders = NULL;
 	struct record_block *before = q->first;
 	size_t n, size;
 	struct queued *list = list_records(q, &senders, &n);
@@ -280,10 +277,7 @@ void record_queue_favor_few(struct record_queue *q)
 	}
 	free_blocks(before);
 	free(list);
-	HASH_ITER(hh, senders, s, next) {
-		HASH_DEL(senders, s);
-		free(s);
-	}
+	HASH_FREE(senders);
 }
 
 static int most_first(const struct sender *a, const struct sender *b)

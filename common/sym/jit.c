@@ -198,16 +198,12 @@ void jit_forget(struct jit_maps *j, int pid)
 void jit_maps_free(struct jit_maps *j)
 {
 	struct jit_process *p, *next_process;
-	struct name *name, *next_name;
 
 	if (!j)
 		return;
 	HASH_ITER(hh, j->processes, p, next_process)
 		forget(j, p);
-	HASH_ITER(hh, j->names, name, next_name) {
-		HASH_DEL(j->names, name);
-		free(name);
-	}
+	HASH_FREE(j->names);
 	quota_free(&j->names_quota);
 	free(j);
 }

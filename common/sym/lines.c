@@ -58,19 +58,10 @@ struct lines *lines_new(struct helper_pool *helpers)
 
 void lines_free(struct lines *l)
 {
-	struct found *f, *next;
-	struct bad *bad, *next_bad;
-
 	if (!l)
 		return;
-	HASH_ITER(hh, l->found, f, next) {
-		HASH_DEL(l->found, f);
-		free(f);
-	}
-	HASH_ITER(hh, l->bad, bad, next_bad) {
-		HASH_DEL(l->bad, bad);
-		free(bad);
-	}
+	HASH_FREE(l->found);
+	HASH_FREE(l->bad);
 	helper_pool_free(&l->helpers);
 	lines_reader_free(l->reader);
 	quota_free(&l->memory);

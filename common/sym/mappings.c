@@ -64,10 +64,7 @@ static bool on_mapping(void *ctx, const struct mapping *map)
 
 	if (r->n >= p->n && !quota_take(&s->ranges_quota, p->user, p->pid, sizeof(*r->ranges)))
 		return false;
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 64;
-		r->ranges = xrealloc(r->ranges, r->room, sizeof(*r->ranges));
-	}
+	ALLOC_GROW(r->ranges, r->n, r->room);
 	r->ranges[r->n++] = (struct range){
 		map->start, map->end, map->offset, modules_get(&s->modules, p->pid, p->user, map),
 	};

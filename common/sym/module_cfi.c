@@ -71,10 +71,7 @@ static void module_cfi_add(struct module *m, unsigned long long offset, struct c
 		free(cfi);
 		return;
 	}
-	if (rules->n == rules->room) {
-		rules->room = rules->room ? 2 * rules->room : 16;
-		rules->all = xrealloc(rules->all, rules->room, sizeof(*rules->all));
-	}
+	ALLOC_GROW(rules->all, rules->n, rules->room);
 	memmove(&rules->all[at + 1], &rules->all[at], (rules->n - at) * sizeof(*rules->all));
 	rules->all[at] = r;
 	rules->n++;

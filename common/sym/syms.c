@@ -57,16 +57,12 @@ struct helper_pool *syms_looks(const struct syms *s)
 void syms_free(struct syms *s)
 {
 	struct mappings *p, *next_process;
-	struct stack *stack, *next_stack;
 
 	if (!s)
 		return;
 	HASH_ITER(hh, s->processes, p, next_process)
 		mappings_forget(s, p);
-	HASH_ITER(hh, s->stacks, stack, next_stack) {
-		HASH_DEL(s->stacks, stack);
-		free(stack);
-	}
+	HASH_FREE(s->stacks);
 	unwinder_free(s->unwinder);
 	python_free(s->python);
 	jit_maps_free(s->jit);

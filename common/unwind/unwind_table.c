@@ -32,14 +32,9 @@ bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
 
 void unwind_table_close(struct unwind_table *t)
 {
-	struct unwind_owner *o, *next;
-
 	if (!t->sets)
 		return;
-	HASH_ITER(hh, t->owners, o, next) {
-		HASH_DEL(t->owners, o);
-		free(o);
-	}
+	HASH_FREE(t->owners);
 	bpf_munmap_elements(t->map, t->sets);
 	free(t->holders);
 	quota_free(&t->quota);

@@ -269,15 +269,11 @@ void processes_reap(struct processes *c)
 void processes_free(struct processes *c)
 {
 	struct cuda_process *process, *next;
-	struct left_out *l, *next_left;
 
 	HASH_ITER(hh_pid, c->by_pid, process, next)
 		processes_end(c, process);
 	processes_reap(c);
-	HASH_ITER(hh, c->left_out, l, next_left) {
-		HASH_DEL(c->left_out, l);
-		free(l);
-	}
+	HASH_FREE(c->left_out);
 }
 
 static struct process_text *add_text(struct cuda_process *process, enum metric m, char *labels)

@@ -55,10 +55,7 @@ static void groups_of(const struct mem_process *p, struct memory_groups *to)
 {
 	to->n = 0;
 	for (const struct mem_site *g = p ? p->groups.all : NULL; g; g = g->hh.next) {
-		if (to->n == to->room) {
-			to->room = to->room ? 2 * to->room : 16;
-			to->list = xrealloc(to->list, to->room, sizeof(*to->list));
-		}
+		ALLOC_GROW(to->list, to->n, to->room);
 		to->list[to->n++] = (struct memory_group){
 			metric_labels(g->key.device, g->key.memory), g->held.bytes, g->held.count,
 		};

@@ -101,12 +101,7 @@ static double kernel_row_tail(const struct kernel_row *row)
 
 void kernel_rows_clear(struct kernel_rows *rows)
 {
-	struct kernel_row *row, *next;
-
-	HASH_ITER(hh, rows->row, row, next) {
-		HASH_DEL(rows->row, row);
-		free(row);
-	}
+	HASH_FREE(rows->row);
 }
 
 enum { TEXT_ROWS = 20 };

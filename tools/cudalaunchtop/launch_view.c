@@ -144,10 +144,7 @@ static void add_row(void *ctx, const struct gpu_tally *t)
 	sum = r->whole ? &t->total : &t->last;
 	if (!sum->n || (r->v->only && !device_is_in(r->v->only, t->key.device)))
 		return;
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 64;
-		r->all = xrealloc(r->all, r->room, sizeof(*r->all));
-	}
+	ALLOC_GROW(r->all, r->n, r->room);
 	r->all[r->n++] = (struct gpu_row){
 		.pid = t->pid, .device = t->key.device, .comm = t->comm, .kernel = k, .graph = t->key.kind == GPUTIME_GRAPH, .sum = *sum,
 		.stack = stack_shown(t->key.site),

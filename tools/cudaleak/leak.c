@@ -21,10 +21,7 @@ struct leak_gathering {
 
 static struct leak_group *new_group(struct leak_gathering *all, const struct allocation *allocation)
 {
-	if (all->n == all->room) {
-		all->room = all->room ? 2 * all->room : 64;
-		all->groups = xrealloc(all->groups, all->room, sizeof(*all->groups));
-	}
+	ALLOC_GROW(all->groups, all->n, all->room);
 	all->groups[all->n] = (struct leak_group){
 		.process = all->process, .stack = allocation->group->key.stack, .oldest = allocation->time,
 		.ptr = allocation->key.ptr, .tid = allocation->tid, .id = allocation->id,
@@ -182,15 +179,11 @@ struct leak_group *leak_groups(const struct mem_process *process, const struct l
 			       size_t *n)
 {
 	struct leak_gathering all = { .process = process, .by = options->by };
-	struct leak_index *index, *next;
 
 	gather(&all, options);
 	if (!options->each)
 		add_sums(&all, options);
-	HASH_ITER(hh, all.indexes, index, next) {
-		HASH_DEL(all.indexes, index);
-		free(index);
-	}
+	HASH_FREE(all.indexes);
 	leak_sort(all.groups, all.n, options);
 	*n = all.n;
 	return all.groups;

@@ -61,10 +61,7 @@ static void add(void *ctx, const struct gpu_tally *t)
 	if (!t->last.n || !(set ? g->memset : t->key.kind == GPUTIME_COPY) || (g->devices && !device_is_in(g->devices, t->key.device)) ||
 	    (g->direction && (int)t->key.direction != g->direction))
 		return;
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		r->all = xrealloc(r->all, r->room, sizeof(*r->all));
-	}
+	ALLOC_GROW(r->all, r->n, r->room);
 	r->all[r->n++] = (struct gpu_row){
 		.time = r->time, .pid = g->pids ? t->pid : 0, .device = t->key.device,
 		.order = set ? CUDA_DEFAULT + 1 : t->key.direction,

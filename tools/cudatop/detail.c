@@ -40,10 +40,7 @@ __attribute__((format(printf, 2, 3))) static void line(struct detail_view *d, co
 	if (vasprintf(&text, format, args) < 0)
 		die(0, "out of memory");
 	va_end(args);
-	if (d->n == d->room) {
-		d->room = d->room ? 2 * d->room : 64;
-		d->lines = xrealloc(d->lines, d->room, sizeof(*d->lines));
-	}
+	ALLOC_GROW(d->lines, d->n, d->room);
 	d->lines[d->n++] = text;
 }
 

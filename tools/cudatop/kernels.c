@@ -17,10 +17,7 @@ static struct top_kernel *top_kernel_new(struct top_kernels *k, const struct ker
 {
 	struct top_kernel *new;
 
-	if (k->n == k->room) {
-		k->room = k->room ? 2 * k->room : 64;
-		k->list = xrealloc(k->list, k->room, sizeof(*k->list));
-	}
+	ALLOC_GROW(k->list, k->n, k->room);
 	new = &k->list[k->n++];
 	*new = (struct top_kernel){ .kernel = kernel };
 	return new;

@@ -288,10 +288,7 @@ static void add_row(struct top_rows *t, struct top_process *p, bool whole)
 	const char *container = process_container(t->processes.table, p->pid);
 	struct top_row *r;
 
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		t->rows = xrealloc(t->rows, t->room, sizeof(*t->rows));
-	}
+	ALLOC_GROW(t->rows, t->n, t->room);
 	p->row = t->n;
 	r = &t->rows[t->n++];
 	*r = (struct top_row){

@@ -162,10 +162,7 @@ static struct top_function *top_processes_function_of(struct top_process *p, con
 			return &p->functions[i];
 	if (p->nfunctions == TOP_FUNCTIONS)
 		return NULL;
-	if (p->nfunctions == p->functions_room) {
-		p->functions_room = p->functions_room ? 2 * p->functions_room : 8;
-		p->functions = xrealloc(p->functions, p->functions_room, sizeof(*p->functions));
-	}
+	ALLOC_GROW(p->functions, p->nfunctions, p->functions_room);
 	p->functions[p->nfunctions] = (struct top_function){ .name = name };
 	return &p->functions[p->nfunctions++];
 }

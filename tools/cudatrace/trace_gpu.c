@@ -98,12 +98,7 @@ void trace_gpu_open(struct trace_gpu *g, struct process_table *processes, struct
 
 void trace_gpu_close(struct trace_gpu *g)
 {
-	struct gpu_track *t, *next;
-
 	gpu_time_close(&g->time);
-	HASH_ITER(hh, g->tracks, t, next) {
-		HASH_DEL(g->tracks, t);
-		free(t);
-	}
+	HASH_FREE(g->tracks);
 	quota_free(&g->quota);
 }

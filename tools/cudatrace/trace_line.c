@@ -319,10 +319,7 @@ static bool keep(struct trace_trees *trees, struct trace_tree *t, const struct t
 	if (!quota_take(&trees->quota, t->user, t->pid, cost))
 		return false;
 	t->cost += cost;
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 4;
-		t->calls = xrealloc(t->calls, t->room, sizeof(*t->calls));
-	}
+	ALLOC_GROW(t->calls, t->n, t->room);
 	t->calls[t->n++] = trace_call_keep(call);
 	return true;
 }

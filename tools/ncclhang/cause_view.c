@@ -145,10 +145,7 @@ static void cause_view_add_rank(struct shown_list *l, const struct hang_rank *r)
 {
 	if (r->has_ended)
 		return;
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 16;
-		l->all = xrealloc(l->all, l->room, sizeof(*l->all));
-	}
+	ALLOC_GROW(l->all, l->n, l->room);
 	l->all[l->n++] = (struct shown){ .r = r };
 }
 

@@ -19,12 +19,7 @@ struct hang_place {
 
 static void forget_places(struct hangs *h)
 {
-	struct hang_place *place, *next;
-
-	HASH_ITER(hh, h->places, place, next) {
-		HASH_DEL(h->places, place);
-		free(place);
-	}
+	HASH_FREE(h->places);
 }
 
 struct hang *hangs_find(const struct hangs *h, unsigned long long hash, int nranks, unsigned user)
@@ -50,10 +45,7 @@ struct hang *hangs_add(struct hangs *h, unsigned long long hash, int nranks, uns
 		place->at = h->n;
 		HASH_ADD(hh, h->places, key, sizeof(place->key), place);
 	}
-	if (h->n == h->room) {
-		h->room = h->room ? 2 * h->room : 16;
-		h->all = xrealloc(h->all, h->room, sizeof(*h->all));
-	}
+	ALLOC_GROW(h->all, h->n, h->room);
 	h->all[h->n] = (struct hang){ .hash = hash, .nranks = nranks, .user = user, .whole = true, .func = -1 };
 	return &h->all[h->n++];
 }
@@ -86,10 +78,7 @@ struct hang_rank *hang_rank_of(const struct hang *h, int rank)
 
 struct hang_rank *hang_add(struct hang *h)
 {
-	if (h->n == h->room) {
-		h->room = h->room ? 2 * h->room : 8;
-		h->ranks = xrealloc(h->ranks, h->room, sizeof(*h->ranks));
-	}
+	ALLOC_GROW(h->ranks, h->n, h->room);
 	h->by_rank = false;
 	h->ranks[h->n] = (struct hang_rank){ .rank = -1, .name = { -1, -1, "" } };
 	return &h->ranks[h->n++];

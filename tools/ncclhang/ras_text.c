@@ -242,10 +242,7 @@ static bool read_row(struct text_reader *t, const char *line)
 	}
 	if (t->nrows == RAS_COMMS_MAX)
 		return false;
-	if (t->nrows == t->rows_room) {
-		t->rows_room = t->rows_room ? 2 * t->rows_room : 16;
-		t->rows = xrealloc(t->rows, t->rows_room, sizeof(*t->rows));
-	}
+	ALLOC_GROW(t->rows, t->nrows, t->rows_room);
 	t->rows[t->nrows++] = row;
 	return true;
 }

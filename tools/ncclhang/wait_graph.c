@@ -76,10 +76,7 @@ static size_t group_node(const struct graph *g, const struct hang *h)
 
 static void add_edge(struct graph *g, struct edge e)
 {
-	if (g->nedges == g->room) {
-		g->room = g->room ? 2 * g->room : 64;
-		g->edges = xrealloc(g->edges, g->room, sizeof(*g->edges));
-	}
+	ALLOC_GROW(g->edges, g->nedges, g->room);
 	g->edges[g->nedges++] = e;
 }
 
@@ -203,12 +200,7 @@ static void build(struct graph *g)
 
 static void free_graph(struct graph *g)
 {
-	struct place *p, *next;
-
-	HASH_ITER(hh, g->places, p, next) {
-		HASH_DEL(g->places, p);
-		free(p);
-	}
+	HASH_FREE(g->places);
 	free(g->edges);
 	free(g->out);
 	free(g->in);

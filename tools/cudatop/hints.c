@@ -22,7 +22,7 @@ static double fails(const struct top_row *r)
 
 static void fails_by(const struct top_row *r, char text[HINT_EVIDENCE])
 {
-	snprintf(text, HINT_EVIDENCE, "%llu calls returned an error", r->errors);
+	snprintf(text, HINT_EVIDENCE, "%llu call%s returned an error", r->errors, plural(r->errors));
 }
 
 static double is_behind(const struct top_row *r)

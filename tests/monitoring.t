@@ -21,7 +21,7 @@ as_json() {
 it "promtool finds no fault with the rules"
 run promtool check rules --lint=all --lint-fatal "$alerts"
 status 0
-lines 1 'SUCCESS: 9 rules found'
+lines 1 'SUCCESS: 10 rules found'
 
 it "each alert fires and does not fire, by process and with --by, as alerts_test.yml says"
 run promtool test rules etc/prometheus/alerts_test.yml
@@ -43,8 +43,8 @@ done <"$tmp/alerts"
 
 it "each alert says what it is, what it means and which tool is next; no command has a program's name in it"
 as_json "$alerts" | jq -c '.groups[].rules[]' >"$tmp/out"
-json 9 '(.annotations | keys) == ["description", "runbook", "summary"]' \
-	9 '.labels.severity | IN("info", "warning", "critical")' \
+json 10 '(.annotations | keys) == ["description", "runbook", "summary"]' \
+	10 '.labels.severity | IN("info", "warning", "critical")' \
 	0 '.annotations.runbook | test("labels\\.(comm|exe|kernel)")'
 jq -r '.annotations.runbook' "$tmp/out" | grep -oE '\<cuda[a-z]+ [^:;,]*' | grep -v cudaexporter |
 	sed 's/{{[^}]*}}//g; s/\. *$//; s/-p  */-p 1 /g' >"$tmp/commands"

@@ -100,18 +100,18 @@ leads empty_cache calls 'cudaFree' 'of the time below .*reported\.py:[0-9]+ empt
 it "memory of the GPU stays after a model is unloaded"
 leads reload grows 'device memory' 'reported\.py:[0-9]+ reload'
 
-# those that compile take a CPU each
-script pytorch constexpr
-script numba rejit
-until_true is_ready constexpr
-until_true is_ready rejit
-look
+# alone: a compiler that gets no CPU loads less than five images a second
+compiles() {
+	script "$1" "$2"
+	until_true is_ready "$2"
+	look
+	leads "$2" loads 'of the time loading or compiling code, [0-9]+ images/s' "$3"
+}
+it_alone "latency spikes with new lengths: Triton compiles for each"
+compiles pytorch constexpr 'reported\.py:[0-9]+ constexpr\.<locals>\.rope'
 
-it "latency spikes with new lengths: Triton compiles for each"
-leads constexpr loads 'load' 'reported\.py:[0-9]+ constexpr\.<locals>\.rope'
-
-it "each conversion takes 50 ms: Numba compiles a kernel at each call"
-leads rejit loads 'load' 'reported\.py:[0-9]+ rejit\.<locals>\.convert'
+it_alone "each conversion takes 50 ms: Numba compiles a kernel at each call"
+compiles numba rejit 'reported\.py:[0-9]+ rejit\.<locals>\.convert'
 
 client pytorch
 it "a worker cannot use CUDA: its parent has called cuInit() before the fork"

@@ -397,6 +397,32 @@ lines 1 "^$pid +[^ ]+ +other "
 exec 3>&-
 wait "$pid"
 
+it "a command line that is cut behind an option with an argument is read no further"
+cat >"$tmp/cut.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cudatop/command_line.h"
+
+int main(void)
+{
+	static const char args[] = "python\0-u\0-W";	/* the 0 byte after them is the last that may be read */
+	char text[TOP_COMMAND], *heap = memcpy(malloc(sizeof(args)), args, sizeof(args));
+
+	command_line_set(heap, sizeof(args) - 1, text);
+	puts(text);
+	free(heap);
+}
+END
+if ! ${CC:-cc} -fsanitize=address -D_GNU_SOURCE -iquote common -iquote tools "$tmp/cut.c" tools/cudatop/command_line.c "$O/libcommon.a" \
+	-lbpf -ldw -lelf -lz -liberty -o "$tmp/cut" 2>/dev/null; then
+	skip "no AddressSanitizer here"
+else
+	run "$tmp/cut"
+	status 0
+	lines 1 '^python -u -W$'
+fi
+
 it "attached late: a process has its devices, and what it uses on each, where NVML reports them"
 program env SIM_DEVICES=4 CUDA_VISIBLE_DEVICES=3,1 "$bin/mem" setdevice 1 malloc 1 64 wait
 for i in 0 1 2 3; do echo "gpu GPU-$i H100 $((80 << 30)) $((7 << 30)) $i $i"; done >"$tmp/nvml"

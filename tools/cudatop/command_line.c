@@ -43,8 +43,8 @@ static const char *script_of(const char *word, const char *end)
 			return NULL;
 		if (last == 'm')
 			return word + n + 1 < end ? word + n + 1 : NULL;
-		if (n == 2 && (last == 'W' || last == 'X'))
-			word += n + 1;
+		if (n == 2 && (last == 'W' || last == 'X') && (word += n + 1) >= end)	/* its text has been cut */
+			return NULL;
 	}
 	return NULL;
 }

@@ -61,6 +61,32 @@ lines 1 '^100\.0 % of the time below do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
 replayed SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -c "$ahead $bin/mem malloc 5 64 sync 3"
 lines 1 '^[89][0-9]\.[0-9] % of the time below do_sync\+0x'
 
+it "-S -k: a call whose time is 0, as a program may say with --attach inject, is below no line"
+cat >"$tmp/below.c" <<'END'
+#include "model/stack_below.h"
+#include "sym/stack.h"
+
+/* In place of the library's: a stack is its text. */
+void stack_lines(FILE *f, const struct stack *stack, const char *indent)
+{
+	(void)indent;
+	fputs((const void *)stack, f);
+}
+
+int main(void)
+{
+	const struct stack_part parts[] = { { (void *)"step (x)\nrun (x)\nmain (x)\n", 0 }, { (void *)"run (x)\nmain (x)\n", 7 } };
+	struct stack_below below = stack_below(parts, 2);
+
+	puts(below.frame);
+	return stack_below(parts, 1).frame != NULL;
+}
+END
+${CC:-cc} -D_GNU_SOURCE -iquote common "$tmp/below.c" "$O/libcommon.a" -lbpf -ldw -lelf -lz -liberty -o "$tmp/below" || no 'it cannot be built'
+run "$tmp/below"
+status 0
+lines 1 '^run \(x\)$'
+
 it "--summary --tree counts what is inside too; --summary -x failures alone"
 replayed cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
 json 1 '.func == "cuMemAlloc_v2" and .calls == 23' 1 '.func == "cudaFree" and .calls == 7'

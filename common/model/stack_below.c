@@ -82,7 +82,7 @@ static struct below_sum next_frame(struct way *ways, size_t *n)
 		ways[kept++] = ways[i];
 	}
 	*n = 0;
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; largest.frame && i < kept; i++)	/* none, if all that are left took no time */
 		if (!strcmp(ways[i].frame, largest.frame))
 			ways[(*n)++] = ways[i];
 	HASH_CLEAR(hh, all);

@@ -176,6 +176,29 @@ done
 page -- streams 7
 is none '^cuda_handles'	# of a program that has ended
 
+it "calls that fail between the reading of calls and that of errors make no handles"
+cat >"$tmp/counts.c" <<'END'
+#include <stdio.h>
+#include "model/handle_counts.h"
+
+int main(void)
+{
+	enum { STREAMS = CUDA_STREAM_HANDLE - CUDA_CODE };
+	struct handle_counts c = { 0 };
+
+	handles_count(&c, CUDA_ID_cuStreamCreate, true, 7);
+	printf("%llu ", handles_left(&c, STREAMS));
+	handles_count(&c, CUDA_ID_cuStreamCreate, false, 18);
+	printf("%llu ", handles_left(&c, STREAMS));
+	handles_count(&c, CUDA_ID_cuStreamDestroy_v2, false, 3);
+	printf("%llu\n", handles_left(&c, STREAMS));
+	return 0;
+}
+END
+$CC -D_GNU_SOURCE -iquote common -iquote "$O" "$tmp/counts.c" "$O/libcommon.a" -o "$tmp/counts" || no 'it cannot be built'
+run "$tmp/counts"
+lines 1 '^0 11 8$'
+
 for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'copy cuMemcpyHtoDAsync_v2 copyasync 1 64k h2d' \
 	'launch cuLaunchKernel launch 1'; do
 	group=${call%% *} words=${call#* }

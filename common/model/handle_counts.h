@@ -9,7 +9,8 @@
 enum { HANDLE_KINDS = CUDA_MEMORY_MAX - CUDA_CODE };
 
 struct handle_counts {
-	unsigned long long made[HANDLE_KINDS], destroyed[HANDLE_KINDS];	/* [0]: code that was loaded: also by the caller */
+	/* [0]: code that was loaded: also by the caller.  Below 0: a call that failed is read later than the number of calls */
+	long long made[HANDLE_KINDS], destroyed[HANDLE_KINDS];
 };
 
 /* Adds n calls of a function, or takes away those that failed.  Loads are not counted by function.  A device's primary context is
@@ -20,7 +21,7 @@ static inline void handles_count(struct handle_counts *c, unsigned id, bool fail
 	const int kind = fn->class == CUDA_RESET && fn->args.ctx ? CUDA_CONTEXT_HANDLE : fn->args.memory;
 
 	if (id < CUDA_ID_MAX && id != CUDA_ID_cuDevicePrimaryCtxRetain && kind >= CUDA_CODE)
-		(cuda_fn_makes_handle(fn) ? c->made : c->destroyed)[kind - CUDA_CODE] += failed ? -n : n;
+		(cuda_fn_makes_handle(fn) ? c->made : c->destroyed)[kind - CUDA_CODE] += failed ? -(long long)n : (long long)n;
 }
 
 /* Those that are left; handles from before tracing may be destroyed, too. */

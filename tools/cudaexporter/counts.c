@@ -193,7 +193,7 @@ static void read_budget(struct counts *c)
 static void add_handles(const struct cuda_process *process)
 {
 	for (int i = 0; i < HANDLE_KINDS; i++)
-		if (process->handles.made[i])
+		if (process->handles.made[i] > 0)
 			series_add(process->set, METRIC_HANDLES, metric_labels(CUDA_CODE + i, 0), handles_left(&process->handles, i));
 }
 

@@ -44,7 +44,8 @@ static void read_memory(struct top_rows *t)
 		growth_see(&p->growth[GROWS_MEMORY], p->now.held, 0, t->counted);
 		growth_see(&p->growth[GROWS_PINNED], m ? m->groups.kinds[CUDA_HOST].bytes : 0, 0, t->counted);
 		for (int i = 0; i < HANDLE_KINDS; i++)
-			growth_see(&p->growth[GROWS_HANDLES + i], handles_left(&p->now.handles, i), p->now.handles.destroyed[i], t->counted);
+			growth_see(&p->growth[GROWS_HANDLES + i], handles_left(&p->now.handles, i),
+				   p->now.handles.destroyed[i] > 0 ? p->now.handles.destroyed[i] : 0, t->counted);
 	}
 }
 

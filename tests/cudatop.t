@@ -334,6 +334,13 @@ if long; then
 	done
 fi
 
+if long; then
+	it "a process that is seen from its start and has no communicator waits for no other rank, whatever its environment says"
+	run env RANK=0 SIM_LATENCY_US=cuCtxSynchronize=7000000 cudatop -jc "env LD_PRELOAD=$lib/libnccl.so.2 $bin/mem sync 1" 1
+	[ "$(jq -s 'map(select(.call_ns > 5000000000)) | length' "$tmp/out")" -ge 1 ] || no 'no wait of five seconds'
+	json 0 '.hint != "waits"'
+fi
+
 it "ranks of NCCL have their rank, and how far they are behind"
 SIM_NCCL_DIR=$tmp
 export SIM_NCCL_DIR

@@ -232,7 +232,7 @@ static bool is_nccl(void *ctx, const struct mapping *m)
 	return !*found;
 }
 
-/* A process that is attached to late may make no call of NCCL any more. */
+/* A process that is attached to late may make no call of NCCL any more; any other has made no communicator, unless it is at it. */
 static int read_job(const struct top_rows *t, struct top_process *p)
 {
 	bool found = false;
@@ -253,7 +253,10 @@ static void set_job(const struct top_rows *t, struct top_row *r)
 
 	if (!p || id < 0 || r->call_ns < top_limits[LIMIT_HANGS_S] * 1e9 || (cuda_fns[id].class != CUDA_SYNC && cuda_fns[id].lib != CUDA_NCCL))
 		return;
-	r->job_rank = r->nranks == OUT_NONE ? read_job(t, p) : r->nranks > 1 ? (int)r->rank : -1;
+	if (r->nranks != OUT_NONE)
+		r->job_rank = r->nranks > 1 ? (int)r->rank : -1;
+	else if (!r->complete || cuda_fns[id].lib == CUDA_NCCL)
+		r->job_rank = read_job(t, p);
 }
 
 static void begin_gpu(void *ctx, int pid, unsigned long long program)

@@ -44,6 +44,12 @@ json 1 '.model == 13 and .held == 1 and .unknown == 0 and .replaced == 0' \
 	1 '.model == 14 and .held == 0 and .unknown == 0' \
 	1 '.model == 15 and .unknown == 1 and .replaced == 0'
 
+it "an IPC handle is known until its memory is freed, or its process ends; what is freed takes no room"
+json 7 '.model == 16 and .size >= 64 and .size <= 70' \
+	1 '.model == 17 and .more == 0 and (.known | not)' \
+	1 '.model == 18 and .size == 128' \
+	1 '.model == 18 and .used == 0'
+
 it "two models of launches are fed in turn: each has its own kernels and counts"
 run "$bin/models" launches
 status 0

@@ -289,8 +289,55 @@ void allocation_resize(struct mem_process *process, struct allocation *allocatio
 	mem_site_add(&process->groups, allocation->group, size);
 }
 
+static void exported_drop(struct memory *memory, struct exported *exported)
+{
+	if (!exported)
+		return;
+	HASH_DEL(memory->exported, exported);
+	HASH_DELETE(hh_key, memory->exported_keys, exported);
+	quota_give(&memory->quota, exported->user, mem_cost(sizeof(*exported)));
+	free(exported);
+}
+
+struct exported *exported_of(const struct memory *memory, unsigned long long handle)
+{
+	struct exported *exported;
+
+	HASH_FIND(hh, memory->exported, &handle, sizeof(handle), exported);
+	return exported;
+}
+
+static void unexport(struct mem_process *process, struct allocation *allocation)
+{
+	struct exported want = { .key = { allocation->key.ptr, process->pid } }, *exported;
+
+	HASH_FIND(hh_key, process->model->exported_keys, &want.key, sizeof(want.key), exported);
+	exported_drop(process->model, exported);
+	allocation->exported = false;
+}
+
+void allocation_export(struct mem_process *process, struct allocation *allocation, unsigned long long handle)
+{
+	struct memory *memory = process->model;
+	struct exported *exported;
+
+	if (allocation->exported)
+		unexport(process, allocation);
+	exported_drop(memory, exported_of(memory, handle));
+	if (!quota_take(&memory->quota, process->user, process->pid, mem_cost(sizeof(*exported))))
+		return;
+	exported = xcalloc(1, sizeof(*exported));
+	*exported = (struct exported){ .handle = handle, .key = { allocation->key.ptr, process->pid }, .size = allocation->size,
+				       .user = process->user };
+	HASH_ADD(hh, memory->exported, handle, sizeof(exported->handle), exported);
+	HASH_ADD(hh_key, memory->exported_keys, key, sizeof(exported->key), exported);
+	allocation->exported = true;
+}
+
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
+	if (allocation->exported)
+		unexport(process, allocation);
 	mem_process_give_back(process, sizeof(*allocation));
 	mem_site_drop(&process->groups, allocation->group, allocation->size);
 	process->unsure -= allocation->unsure;

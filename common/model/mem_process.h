@@ -72,6 +72,7 @@ struct allocation {
 	unsigned int tid, refs;		/* refs: handles returned and mappings made */
 	unsigned short id;		/* enum cuda_id: the function that made it */
 	bool unsure;			/* may be gone with a context or device */
+	bool exported;			/* an IPC handle was made for it */
 	UT_hash_handle hh;
 };
 
@@ -81,13 +82,13 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
-/* Memory of a process for which it has made an IPC handle. */
+/* Memory of a process for which it has made an IPC handle, until it is freed. */
 struct exported {
 	unsigned long long handle;	/* its hash: struct memory_event */
+	struct { unsigned long long ptr, pid; } key;
 	unsigned long long size;
-	int pid;
 	unsigned user;
-	UT_hash_handle hh;
+	UT_hash_handle hh, hh_key;
 };
 
 /* Allocations that were replaced at an address before the record of their free came: it is made at the return, when another
@@ -115,7 +116,7 @@ struct memory {
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	bool handles;			/* set by the tool: see struct mem_sites */
-	struct exported *exported;	/* for those that open them */
+	struct exported *exported, *exported_keys;	/* for those that open them: by handle, by key */
 	struct process_table *table;	/* the session's; NULL: of none is known that it used CUDA before tracing began */
 };
 
@@ -166,6 +167,12 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 /* Sets its size. */
 void allocation_resize(struct mem_process *process, struct allocation *allocation, unsigned long long size);
+
+/* The process has made an IPC handle of this hash for it: each call returns the same one. */
+void allocation_export(struct mem_process *process, struct allocation *allocation, unsigned long long handle);
+
+/* Returns what has this handle; NULL: unknown. */
+struct exported *exported_of(const struct memory *memory, unsigned long long handle);
 
 /* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);

@@ -79,35 +79,12 @@ static bool in_external(const struct cuda_fn *fn)
 	return fn->args.ptr && fn->args.handle;
 }
 
-static struct exported *exported_of(const struct memory *memory, unsigned long long handle)
-{
-	struct exported *exported;
-
-	HASH_FIND(hh, memory->exported, &handle, sizeof(handle), exported);
-	return exported;
-}
-
-static void exported_drop(struct memory *memory, struct exported *exported)
-{
-	HASH_DEL(memory->exported, exported);
-	quota_give(&memory->quota, exported->user, mem_cost(sizeof(*exported)));
-	free(exported);
-}
-
-/* The process makes an IPC handle of its memory: each call returns the same one. */
 static void memory_export(struct mem_process *process, const struct memory_event *event)
 {
-	struct memory *memory = process->model;
-	const struct allocation *allocation = allocation_find(process, event->ptr, SPACE_ADDRESS);
-	struct exported *exported = exported_of(memory, event->arg2);
+	struct allocation *allocation = allocation_find(process, event->ptr, SPACE_ADDRESS);
 
-	if (exported)
-		exported_drop(memory, exported);
-	if (!allocation || !event->arg2 || !quota_take(&memory->quota, process->user, process->pid, mem_cost(sizeof(*exported))))
-		return;
-	exported = xcalloc(1, sizeof(*exported));
-	*exported = (struct exported){ .handle = event->arg2, .size = allocation->size, .pid = process->pid, .user = process->user };
-	HASH_ADD(hh, memory->exported, handle, sizeof(exported->handle), exported);
+	if (allocation && event->arg2)
+		allocation_export(process, allocation, event->arg2);
 }
 
 /* Bytes of an allocation; 0: unknown. */
@@ -481,7 +458,6 @@ void memory_forget(struct mem_process *process)
 {
 	struct allocation *allocation, *next_allocation;
 	struct vmm_mapping *mapping, *next_mapping;
-	struct exported *exported, *next_exported;
 
 	if (!process)
 		return;
@@ -489,9 +465,6 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
-	HASH_ITER(hh, process->model->exported, exported, next_exported)
-		if (exported->pid == process->pid)
-			exported_drop(process->model, exported);
 	owed_frees_drop(process);
 	mem_sites_free(&process->groups);
 	HASH_DEL(process->model->processes, process);

@@ -173,6 +173,41 @@ static void late_graphs(void)
 	quota_free(&memory.quota);
 }
 
+static void exports(struct memory *memory, int pid, unsigned long long ptr, unsigned long long handle)
+{
+	struct memory_event event = {
+		.head = { .pid = pid, .kind = CUDA_ID_cudaIpcGetMemHandle }, .tid = pid, .ptr = ptr, .arg2 = handle, .comm = "models",
+	};
+
+	memory_apply(memory, &event, NULL);
+}
+
+/* A program that makes an IPC handle for each of its allocations, and frees them: nothing of it is kept. */
+static void exported(void)
+{
+	struct memory memory = MEMORY_INIT;
+	size_t used = 0;
+
+	for (int i = 0; i < 7; i++) {
+		call(&memory, PID, CUDA_ID_cudaMalloc, 4096, 64 + i);
+		exports(&memory, PID, 4096, 1000 + i);
+		exports(&memory, PID, 4096, 1000 + i);		/* again: the same one */
+		printf("{\"model\":16,\"size\":%llu}\n", exported_of(&memory, 1000 + i)->size);
+		call(&memory, PID, CUDA_ID_cudaFree, 4096, 0);
+		used = used ?: memory.quota.used;
+	}
+	printf("{\"model\":17,\"more\":%zu,\"known\":%s}\n", memory.quota.used - used, exported_of(&memory, 1000) ? "true" : "false");
+	call(&memory, PID, CUDA_ID_cudaMalloc, 4096, 64);
+	call(&memory, OTHER_PID, CUDA_ID_cudaMalloc, 4096, 128);
+	exports(&memory, PID, 4096, 2000);
+	exports(&memory, OTHER_PID, 4096, 2000);		/* the last one counts */
+	forget(&memory, PID);
+	printf("{\"model\":18,\"size\":%llu}\n", exported_of(&memory, 2000)->size);
+	forget(&memory, OTHER_PID);
+	printf("{\"model\":18,\"used\":%zu}\n", memory.quota.used);
+	quota_free(&memory.quota);
+}
+
 void models_memory(void)
 {
 	static const struct feed feeds[] = {
@@ -197,4 +232,5 @@ void models_memory(void)
 	unsure();
 	late();
 	late_graphs();
+	exported();
 }

@@ -67,6 +67,29 @@ run cudamemcpysize --host -c "$bin/mem copyasync 3 4096 d2h host 1 4096 copyof h
 lines 1 '^DtoH, asynchronous, pageable; not asynchronous, as the driver stages it: .* at .*B/s$' \
 	1 '^DtoH, asynchronous, pinned; time and bandwidth unknown: the calls may return before the copy is done$'
 
+it "--host: a copy whose direction the driver finds out has pinned memory on either side"
+cat >"$tmp/default.c" <<'END'
+int cudaMalloc(void **, unsigned long), cudaMallocHost(void **, unsigned long), cudaMemcpyAsync(void *, const void *, unsigned long, int, void *);
+int main(void)
+{
+	enum { DEFAULT = 4 };
+	static char pageable[64];
+	void *device, *host;
+
+	if (cudaMalloc(&device, 64) || cudaMallocHost(&host, 64))
+		return 1;
+	for (int i = 0; i < 7; i++)
+		cudaMemcpyAsync(host, device, 64, DEFAULT, 0);
+	for (int i = 0; i < 5; i++)
+		cudaMemcpyAsync(device, host, 64, DEFAULT, 0);
+	for (int i = 0; i < 3; i++)
+		cudaMemcpyAsync(device, pageable, 64, DEFAULT, 0);
+}
+END
+${CC:-cc} -w "$tmp/default.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/default"
+run cudamemcpysize --host -jc "$tmp/default"
+json 1 '.host == "pinned" and .count == 12' 1 '.host == "unknown" and .count == 3'
+
 it "--host: of memory that a process had before tracing it is not known, what it allocates then is"
 program "$bin/mem" host 1 64k copyof host 1 16 h2d wait copyof host 3 16 h2d copyasync 5 64 h2d hostfree 1 host 1 64k copyof host 7 16 h2d
 tool cudamemcpysize --host -jp "$pid"

@@ -200,6 +200,9 @@ static __noinline __u32 pinned_of_copy(struct thread *t, __u64 id, __u32 directi
 	/* of two sides the worse */
 	if (memory && direction == CUDA_HTOH)
 		memory = pinned_find(program, to);
+	/* … and of two that may be any the one that is known: managed memory may be on the side of the GPU */
+	if (!memory && direction == CUDA_DEFAULT && pinned_find(program, to) == HOST_PINNED)
+		memory = HOST_PINNED;
 	if (memory)
 		return memory;
 	return direction == CUDA_DEFAULT || !(source | to) || handles_late() ? HOST_UNKNOWN : HOST_PAGEABLE;

@@ -101,8 +101,8 @@ static __always_inline void export_call_failed(const struct thread *t, const str
 		export_failed(key, id, ret);
 }
 
-/* Return true for a call that makes or destroys a handle, of which the number matters; id: of cuda_error_source.  Loads have
- * their own counts. */
+/* Return true for a call that makes or destroys a handle, of which the number matters, or captures to one; id: of
+ * cuda_error_source.  Loads have their own counts. */
 static __always_inline bool counts_handle(__u64 id)
 {
 	if (id >= CUDA_ID_MAX)
@@ -110,6 +110,8 @@ static __always_inline bool counts_handle(__u64 id)
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_RESET)
 		return cuda_rows[id].ctx;
+	if (cuda_rows[id].graph && (cuda_rows[id].op == CUDA_BEGIN || cuda_rows[id].op == CUDA_BEGIN_ANEW))
+		return true;
 	return cuda_rows[id].memory >= CUDA_CODE && cuda_classes[id] != CUDA_LOAD;
 }
 

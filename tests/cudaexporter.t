@@ -176,7 +176,7 @@ done
 page -- streams 7
 is none '^cuda_handles'	# of a program that has ended
 
-it "calls that fail between the reading of calls and that of errors make no handles"
+it "calls that fail between the reading of calls and that of errors make no handles, nor do captures to a graph that is there"
 cat >"$tmp/counts.c" <<'END'
 #include <stdio.h>
 #include "model/handle_counts.h"
@@ -192,12 +192,19 @@ int main(void)
 	printf("%llu ", handles_left(&c, STREAMS));
 	handles_count(&c, CUDA_ID_cuStreamDestroy_v2, false, 3);
 	printf("%llu\n", handles_left(&c, STREAMS));
+	/* five captures, of which two are to graphs that were made before: one of these begins only at the second try */
+	handles_count(&c, CUDA_ID_cudaGraphCreate, false, 2);
+	handles_count(&c, CUDA_ID_cudaStreamBeginCaptureToGraph, false, 3);
+	handles_count(&c, CUDA_ID_cudaStreamBeginCaptureToGraph, true, 1);
+	handles_count(&c, CUDA_ID_cudaStreamBeginCapture, false, 3);
+	handles_count(&c, CUDA_ID_cudaStreamEndCapture, false, 5);
+	printf("%llu\n", handles_left(&c, CUDA_GRAPH_HANDLE - CUDA_CODE));
 	return 0;
 }
 END
 $CC -D_GNU_SOURCE -iquote common -iquote "$O" "$tmp/counts.c" "$O/libcommon.a" -o "$tmp/counts" || no 'it cannot be built'
 run "$tmp/counts"
-lines 1 '^0 11 8$'
+lines 1 '^0 11 8$' 1 '^5$'
 
 for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'copy cuMemcpyHtoDAsync_v2 copyasync 1 64k h2d' \
 	'launch cuLaunchKernel launch 1'; do

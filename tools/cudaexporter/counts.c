@@ -4,6 +4,7 @@
 #include "cudaexporter/counts.h"
 #include "budget/probe_budget.h"
 #include "inflight/inflight.h"
+#include "probe/probes.h"
 
 /* The most error series of a label set; further errors are "other". */
 enum { ERROR_SERIES = 64 };
@@ -61,7 +62,7 @@ static void counts_add(struct counts *c, struct cuda_process *process, const str
 		add_waits(c, process, key, v);
 	else if (key->what == EXPORT_LOAD)
 		series_observe(process->set, METRIC_LOAD_DURATION, (struct metric_labels){ 0 }, v->times, v->ns, !process->over);
-	if (key->what == EXPORT_LOAD && key->detail)
+	if (key->what == EXPORT_LOAD && key->detail && c->budget->probes->attacher.kind != ATTACH_PERF)	/* it sees no unloads */
 		process->handles.made[0] += v->count;
 	if (key->what == EXPORT_CALL)
 		handles_count(&process->handles, key->id - 1, false, v->count);

@@ -15,6 +15,7 @@
 #include "budget/probe_budget.h"
 #include "cudatop/top_processes.h"
 #include "probe/probe_source.h"
+#include "probe/probes.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
 
@@ -284,7 +285,8 @@ static bool read_values(void *ctx, const struct export_key *key, const struct ex
 		p->now.loads += v->count;
 		p->now.load_ns += v->ns;
 		p->now.images += key->detail ? v->count : 0;
-		p->now.handles.made[0] += key->detail ? v->count : 0;
+		if (key->detail && t->budget->probes->attacher.kind != ATTACH_PERF)	/* it sees no unloads */
+			p->now.handles.made[0] += v->count;
 		break;
 	case EXPORT_CALL:
 		handles_count(&p->now.handles, key->id - 1, false, v->count);

@@ -26,16 +26,12 @@ static __always_inline bool context_stays(const struct call *call, const struct 
 	return releases_context(row) && call->data.arg2 == (__u64)CONTEXT_STAYS;
 }
 
-/* A hash of the 64 bytes of an IPC handle at this address, by which a process that opens it finds the one that made it. */
+/* ipc_hash_of() the handle at this address; 0: it cannot be read. */
 GLOBAL_SUBPROG __u64 ipc_hash(__u64 at)
 {
-	__u64 words[8], hash = 0;
+	unsigned long long words[IPC_WORDS];
 
-	if (bpf_probe_read_user(words, sizeof(words), (void *)at))
-		return 0;
-	for (int i = 0; i < 8; i++)
-		hash = (hash ^ words[i] ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
-	return hash;
+	return bpf_probe_read_user(words, sizeof(words), (void *)at) ? 0 : ipc_hash_of(words);
 }
 
 static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)

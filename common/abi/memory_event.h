@@ -22,4 +22,16 @@ struct memory_event {
 	unsigned long long stack[STACK_FRAMES];
 };
 
+enum { IPC_WORDS = 8 };
+
+/* A hash of an IPC handle, by which a process that opens it finds the one that made it. */
+static inline unsigned long long ipc_hash_of(const unsigned long long words[IPC_WORDS])
+{
+	unsigned long long hash = 0;
+
+	for (int i = 0; i < IPC_WORDS; i++)
+		hash = (hash ^ words[i] ^ hash >> 29) * 0x9e3779b97f4a7c15ull;
+	return hash;
+}
+
 #endif

@@ -15,9 +15,9 @@ LIMIT = 10	# seconds, on a busy machine
 MOST = 300	# rows: a table of thousands is slow to read
 VALUE = rb'VALUE\((?:"[\w *]+"|NULL), [A-Z0-9]+, \d+\)'
 TABLES = {
-    'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL|NVRTC), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+    'api': rb'CUDA_API\(\w+, (RT|DRV|NCCL|NVRTC|LIB), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|CUDA_API_USDT\(\w+, \w+, [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
-           rb'|CUDA_API_OLDER\(\w+, \d+, (RT|DRV|NCCL|NVRTC), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+           rb'|CUDA_API_OLDER\(\w+, \d+, (RT|DRV|NCCL|NVRTC|LIB), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
            rb'|#(ifn?def CUDA_API(_BY_NAME|_(USDT|OLDER)(_HERE)?)?|endif)|CUDA_API_BY_NAME\(\w+\)'
            rb'|#define CUDA_API_USDT(_HERE|\(provider, probe, class, \.\.\.\) \\)|#undef CUDA_API_(USDT|OLDER)(_HERE)?'
            rb'|#define CUDA_API_OLDER(_HERE|\(name, major, lib, class, \.\.\.\) \\)'

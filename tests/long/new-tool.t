@@ -23,7 +23,7 @@ walk() {
 it "what is not a class, a kind or a name is refused, and nothing is written"
 $there find . -type f | sort >"$tmp/before"
 fails 2 "'sett' is not a class of common/api/cuda_api.tbl" $there scripts/new-tool cudax set sett
-says 'common/api/cuda_api.tbl: alloc free '
+says 'common/api/cuda_api.tbl: alloc '
 fails 2 "'none' is not a class" $there scripts/new-tool cudax none
 fails 2 "--as: 'graph' is not one of snoop, hist and top" $there scripts/new-tool cudax set --as graph
 fails 2 '--as requires an argument' $there scripts/new-tool cudax set --as

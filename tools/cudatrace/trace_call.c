@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include "abi/memory_event.h"
 #include "abi/array_bytes.h"
 #include "base/die.h"
 #include "cudatrace/trace_call.h"
@@ -148,6 +149,15 @@ static unsigned long long word_at(const struct trace_call *call, unsigned char p
 static unsigned long long struct_word(const struct trace_call *call, unsigned char place, unsigned n)
 {
 	return CALL_REFERENCES ? word_at(call, place & ~CUDA_BY_REFERENCE, 8 * n) : trace_word(call, place + n);
+}
+
+unsigned long long trace_ipc(const struct trace_call *call, const struct cuda_args *row)
+{
+	unsigned long long words[IPC_WORDS];
+
+	for (unsigned i = 0; row->out && i < IPC_WORDS; i++)
+		words[i] = struct_word(call, row->ipc, i);
+	return row->out || trace_target(call, row->ipc, 0, words, sizeof(words)) ? ipc_hash_of(words) : 0;
 }
 
 static unsigned long long rt_array_bytes(const struct trace_call *call, const struct cuda_args *row)

@@ -86,6 +86,9 @@ void sticky_error_put(const struct sticky_error *e);
 bool trace_target(const struct trace_call *call, unsigned char place, size_t at, void *to,
 		  size_t size);
 
+/* ipc_hash_of() the handle that the call makes or opens; 0 if it was not read. */
+unsigned long long trace_ipc(const struct trace_call *call, const struct cuda_args *row);
+
 /* The bytes that the call allocates, maps or unmaps, as in bpf/lib/bytes.bpf.h; 0 if unknown. */
 unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_args *row);
 

@@ -366,6 +366,8 @@ static struct memory_event event_of(const struct trace_held *h, const struct tra
 	memcpy(m.comm, e->comm, sizeof(m.comm));
 	if (fn->class == CUDA_RESET)
 		m.arg2 = row->ctx ? m.ptr : row->dev ? device(m.arg2) : m.location;
+	if (row->ipc)
+		m.arg2 = trace_ipc(call, row);
 	if (row->out && !trace_target(call, row->out, 0, &m.ptr, sizeof(m.ptr)))
 		m.ptr = 0;
 	return m;

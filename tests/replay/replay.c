@@ -45,7 +45,7 @@ enum kind {
 	/* a map that has changed; key: its name; struct extent and bytes, again and again */
 	MEMORY,
 	/* by key */
-	START, STATUS, PROBES, HELPER, RUN, USER, REAL_USER, COMM, CONTAINER, IDENTITY,
+	START, STATUS, PROBES, HELPER, RUN, USER, REAL_USER, COMM, ARGUMENTS, CONTAINER, IDENTITY,
 	/* by process, each is taken once: what is found in the memory of libcudagputime.so */
 	GPU_FOUND, GPU_STATE, GPU_RECORDS, GPU_NEXT, GPU_STOPS,
 };
@@ -245,6 +245,26 @@ bool __wrap_proc_comm(int pid, char *comm)
 		return known(COMM, &pid, sizeof(pid), comm, 16);
 	ok = __real_proc_comm(pid, comm);
 	put(COMM, &pid, sizeof(pid), comm, ok ? 16 : 0, ok);
+	return ok;
+}
+
+bool __real_proc_arguments(int pid, unsigned long long *start, unsigned long long *end);
+bool __wrap_proc_arguments(int pid, unsigned long long *start, unsigned long long *end);
+bool __wrap_proc_arguments(int pid, unsigned long long *start, unsigned long long *end)
+{
+	unsigned long long range[2] = { 0 };
+	bool ok;
+
+	if (replay.items) {
+		ok = known(ARGUMENTS, &pid, sizeof(pid), range, sizeof(range));
+		*start = range[0];
+		*end = range[1];
+		return ok;
+	}
+	ok = __real_proc_arguments(pid, start, end);
+	range[0] = ok ? *start : 0;
+	range[1] = ok ? *end : 0;
+	put(ARGUMENTS, &pid, sizeof(pid), range, ok ? sizeof(range) : 0, ok);
 	return ok;
 }
 

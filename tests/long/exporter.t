@@ -177,7 +177,7 @@ for most in 256 10; do
 	serve --max-processes $most --max-series 20000
 	many 300
 	comes 2100 '^cuda_launches_total'
-	is 1500 '^cuda_memory_held_allocations'
+	comes 1500 '^cuda_memory_held_allocations'	# records come later than counts on a busy machine
 	is 600 '^cuda_copy_size_bytes_count'
 	is $most '^cuda_exporter_processes.*state="traced"'
 	[ "$(total '^cuda_exporter_processes.*state="over_limit"')" -ge $((300 - most)) ] || no "not as many are over the limit"

@@ -110,7 +110,7 @@ static __always_inline bool counts_handle(__u64 id)
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_RESET)
 		return cuda_rows[id].ctx;
-	if (cuda_rows[id].graph && (cuda_rows[id].op == CUDA_BEGIN || cuda_rows[id].op == CUDA_BEGIN_ANEW))
+	if (cuda_captures_to(&cuda_rows[id]))
 		return true;
 	return cuda_rows[id].memory >= CUDA_CODE && cuda_classes[id] != CUDA_LOAD;
 }

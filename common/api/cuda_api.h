@@ -146,6 +146,12 @@ struct cuda_args {
 	unsigned char op;	/* enum cuda_op */
 };
 
+/* Return non-zero for a capture to a graph that was made before: the end of the capture makes none. */
+static inline int cuda_captures_to(const struct cuda_args *row)
+{
+	return row->graph && (row->op == CUDA_BEGIN || row->op == CUDA_BEGIN_ANEW);
+}
+
 /* Added to the position of a struct of which the address is passed there: CALL_REFERENCES. */
 enum { CUDA_BY_REFERENCE = 128 };
 

@@ -13,12 +13,6 @@ struct handle_counts {
 	long long made[HANDLE_KINDS], destroyed[HANDLE_KINDS];
 };
 
-/* Return true for a capture to a graph that was made before: the end of the capture makes none. */
-static inline bool captures_to(const struct cuda_fn *fn)
-{
-	return fn->args.graph && (fn->args.op == CUDA_BEGIN || fn->args.op == CUDA_BEGIN_ANEW);
-}
-
 /* Adds n calls of a function, or takes away those that failed.  Loads are not counted by function.  A device's primary context is
  * made by the first call that retains it, mostly inside of a call of the runtime: not counted. */
 static inline void handles_count(struct handle_counts *c, unsigned id, bool failed, unsigned long long n)
@@ -26,7 +20,7 @@ static inline void handles_count(struct handle_counts *c, unsigned id, bool fail
 	const struct cuda_fn *fn = cuda_fn_of(id);
 	const int kind = fn->class == CUDA_RESET && fn->args.ctx ? CUDA_CONTEXT_HANDLE : fn->args.memory;
 
-	if (id < CUDA_ID_MAX && captures_to(fn))
+	if (id < CUDA_ID_MAX && cuda_captures_to(&fn->args))
 		c->made[CUDA_GRAPH_HANDLE - CUDA_CODE] += failed ? (long long)n : -(long long)n;
 	if (id < CUDA_ID_MAX && id != CUDA_ID_cuDevicePrimaryCtxRetain && kind >= CUDA_CODE)
 		(cuda_fn_makes_handle(fn) ? c->made : c->destroyed)[kind - CUDA_CODE] += failed ? -(long long)n : (long long)n;

@@ -95,16 +95,25 @@ static unsigned long long call_stream(const struct trace_call *call, const struc
 	return stream;
 }
 
+static bool is_same_work(const struct sticky_launch *a, const struct sticky_launch *b)
+{
+	return a->copy == b->copy && a->func == b->func && a->stream == b->stream && a->stack == b->stack;
+}
+
 /* A launch or an asynchronous copy. */
 static void note_work(struct sticky_process *p, const struct trace_call *call, const struct cuda_fn *fn)
 {
 	const struct cuda_args *row = &fn->args;
 	struct sticky_error *now = &p->now;
-	struct sticky_launch l = { .last = ++p->work, .copy = fn->class == CUDA_COPY ? call->proto->name : NULL, .func = trace_word(call, row->handle ? row->handle : row->func),
-			      .stream = call_stream(call, row), .kernel = call->kernel, .stack = stack_shown(call->stack), .count = 1 };
+	struct sticky_launch l = {
+		.copy = fn->class == CUDA_COPY ? call->proto->name : NULL,
+		.func = trace_word(call, row->handle ? row->handle : row->func),
+		.stream = call_stream(call, row), .kernel = call->kernel, .stack = stack_shown(call->stack),
+		.count = 1, .last = ++p->work,
+	};
 	int i = 0;
 
-	while (i < now->n && (now->launched[i].copy != l.copy || now->launched[i].func != l.func || now->launched[i].stream != l.stream || now->launched[i].stack != l.stack))
+	while (i < now->n && !is_same_work(&now->launched[i], &l))
 		i++;
 	if (i == STICKY_LAUNCHES) {
 		now->others += !l.copy;
